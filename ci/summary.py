@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Count the results of `meson test` from its JSON log.
+
+usage: summary.py TESTLOG MESON_EXIT_STATUS
+
+Prints "N passed, N failed[, N skipped]" over the cases: a TAP program counts
+with each of its cases, any other test as one. Exit 1 when anything failed,
+when nothing passed, or when meson itself said no.
+"""
+import json
+import re
+import sys
+
+
+def cases(test):
+    """(passed, failed, skipped) of one test."""
+    lines = re.findall(r"^(ok|not ok) \d+.*$", test.get("stdout") or "", re.M)
+    whole = re.findall(r"^((?:not )?ok) \d+(.*)$", test.get("stdout") or "", re.M)
+    if not lines:
+        result = test["result"]
+        if result in ("OK", "EXPECTEDFAIL"):
+            return 1, 0, 0
+        return (0, 0, 1) if result == "SKIP" else (0, 1, 0)
+    skipped = sum("# SKIP" in rest.upper() for _, rest in whole)
+    failed = sum(word == "not ok" for word, _ in whole)
+    if failed == 0 and test["result"] not in ("OK", "SKIP"):
+        failed = 1  # the program died after its last case
+    return len(whole) - skipped - failed, max(failed, 0), skipped
+
+
+def main():
+    path, status = sys.argv[1], int(sys.argv[2])
+    passed = failed = skipped = 0
+    try:
+        with open(path, encoding="utf-8") as log:
+            for line in log:
+                p, f, s = cases(json.loads(line))
+                passed, failed, skipped = passed + p, failed + f, skipped + s
+    except OSError as error:
+        print(f"{path}: {error.strerror}", file=sys.stderr)
+        return 1
+    if status and not failed:
+        failed = 1
+    tail = f", {skipped} skipped" if skipped else ""
+    print(f"{passed} passed, {failed} failed{tail}")
+    return 0 if passed and not failed else 1
+
+
+sys.exit(main())

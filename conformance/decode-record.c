@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records as include/uapi/linux/perf_event.h lays them out (enum
+ * perf_event_type): one cursor over a record's bytes, one function a field, and
+ * a mask that says which bytes a golden compares.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/decode-record.h"
+
+enum {
+	HEADER = 8,
+	MAX_RECORD = 65536
+};
+
+enum record_type {
+	LOST = 2,
+	COMM = 3,
+	EXIT = 4,
+	THROTTLE = 5,
+	UNTHROTTLE = 6,
+	FORK = 7,
+	SAMPLE = 9
+};
+
+enum {
+	S_IP = 1 << 0,
+	S_TID = 1 << 1,
+	S_TIME = 1 << 2,
+	S_ADDR = 1 << 3,
+	S_ID = 1 << 6,
+	S_CPU = 1 << 7,
+	S_PERIOD = 1 << 8,
+	S_STREAM_ID = 1 << 9,
+	S_IDENTIFIER = 1 << 16
+};
+
+#define AGENT_LOW 0x400000ull /* the lowest address of its ELF */
+#define SCALARS                                                                   \
+	(S_IP | S_TID | S_TIME | S_ADDR | S_ID | S_CPU | S_PERIOD | S_STREAM_ID | \
+	 S_IDENTIFIER)
+
+struct cursor {
+	const struct decode_ctx *ctx;
+	struct tt_record *record;
+	const uint8_t *bytes;
+	uint8_t *mask;
+	size_t at, n;
+	const struct scn_event *event; /* whose record it is, NULL: not known */
+	unsigned index;		       /* of that event */
+	bool exact;
+	bool shorter; /* the record ended before its fields did */
+};
+
+uint64_t decode_get(const uint8_t *p, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | p[bytes];
+	return value;
+}
+
+void decode_id_name(const struct decode_ctx *ctx, uint64_t id, char *text, size_t size)
+{
+	for (unsigned i = 0; id && i < ctx->scn->nevents; i++) {
+		if (ctx->ids[i] == id) {
+			snprintf(text, size, "%s", ctx->scn->events[i].name);
+			return;
+		}
+	}
+	snprintf(text, size, "%llu", (unsigned long long)id);
+}
+
+/* The next number; its bytes are compared when @compare. */
+static bool take(struct cursor *c, unsigned bytes, bool compare, uint64_t *value)
+{
+	if (c->n - c->at < bytes) {
+		c->shorter = true;
+		c->at = c->n;
+		return false;
+	}
+	*value = decode_get(c->bytes + c->at, bytes);
+	memset(c->mask + c->at, compare ? 0xff : 0, bytes);
+	c->at += bytes;
+	return true;
+}
+
+static void field_number(struct cursor *c, const char *name, unsigned bytes,
+			 enum tt_class class)
+{
+	uint64_t value;
+
+	if (take(c, bytes, class == TT_EXACT, &value))
+		tt_field_add(c->record, name, class, "%llu", (unsigned long long)value);
+}
+
+static void field_bounded(struct cursor *c, const char *name, bool exact)
+{
+	struct tt_field *field;
+	uint64_t value;
+
+	if (!take(c, 8, exact, &value))
+		return;
+	field = tt_field_add(c->record, name, exact ? TT_EXACT : TT_BOUNDED, "%llu",
+			     (unsigned long long)value);
+	field->hi = UINT64_MAX;
+}
+
+static void field_id(struct cursor *c, const char *name)
+{
+	char text[80];
+	uint64_t id;
+
+	if (!take(c, 8, false, &id))
+		return;
+	decode_id_name(c->ctx, id, text, sizeof(text));
+	tt_field_add(c->record, name, TT_EXACT, "%s", text);
+}
+
+static void one_pid(struct cursor *c, const char *name)
+{
+	bool own = !c->event || c->ctx->own[c->index];
+	uint64_t pid;
+
+	if (!take(c, 4, false, &pid))
+		return;
+	if (pid == c->ctx->pid)
+		tt_field_add(c->record, name, own ? TT_EXACT : TT_ANY, "self");
+	else
+		tt_field_add(c->record, name, own ? TT_EXACT : TT_ANY, "%lld",
+			     (long long)(int32_t)pid);
+}
+
+static void field_tid(struct cursor *c)
+{
+	one_pid(c, "pid");
+	one_pid(c, "tid");
+}
+
+static void field_ip(struct cursor *c)
+{
+	bool exact = c->exact;
+	struct tt_field *field;
+	char text[128];
+	uint64_t ip;
+
+	if (!take(c, 8, exact, &ip))
+		return;
+	decode_symbols_name(c->ctx->symbols, ip, text, sizeof(text));
+	if (exact) {
+		tt_field_add(c->record, "ip", TT_EXACT, "%s", text);
+	} else if (c->event && c->event->counts == SCN_COUNTS_EL1) {
+		/* The kernel, or where its masked exit path returned to. */
+		field = tt_field_add(c->record, "ip", TT_BOUNDED, "0x%llx",
+				     (unsigned long long)ip);
+		field->lo = AGENT_LOW;
+		field->hi = UINT64_MAX;
+	} else {
+		tt_field_add(c->record, "ip", TT_ANY, "%s", text);
+	}
+}
+
+static void field_hex(struct cursor *c, const char *name)
+{
+	uint64_t value;
+
+	if (take(c, 8, true, &value))
+		tt_field_add(c->record, name, TT_EXACT, "0x%llx",
+			     (unsigned long long)value);
+}
+
+static void field_cpu(struct cursor *c)
+{
+	uint64_t reserved;
+
+	field_number(c, "cpu", 4, TT_EXACT);
+	take(c, 4, true, &reserved);
+}
+
+static void rest(struct cursor *c, bool compare)
+{
+	if (c->shorter) {
+		tt_field_add(c->record, "cut", TT_EXACT, "%zu", c->n);
+		return;
+	}
+	if (c->at == c->n)
+		return;
+	tt_field_add(c->record, "rest", TT_EXACT, "%zu", c->n - c->at);
+	memset(c->mask + c->at, compare ? 0xff : 0, c->n - c->at);
+	c->at = c->n;
+}
+
+/* ---- header */
+
+static const char *mode_name(unsigned mode)
+{
+	static const char *const names[] = {"unknown", "kernel",       "user",
+					    "hv",      "guest-kernel", "guest-user"};
+
+	return mode < 6 ? names[mode] : "mode-7";
+}
+
+static void field_misc(struct cursor *c, enum tt_class class)
+{
+	uint64_t misc;
+
+	if (!take(c, 2, class == TT_EXACT, &misc))
+		return;
+	if (misc & ~7ull)
+		tt_field_add(c->record, "misc", class, "%s|0x%llx", mode_name(misc & 7),
+			     (unsigned long long)(misc & ~7ull));
+	else
+		tt_field_add(c->record, "misc", class, "%s", mode_name(misc & 7));
+}
+
+static enum tt_class misc_class(const struct cursor *c, unsigned type)
+{
+	if (type != SAMPLE || c->exact)
+		return TT_EXACT;
+	/* Even an event that counts EL1 only: an overflow in the masked exit path
+	 * is taken behind the ERET, at the first EL0 instruction. */
+	return TT_ANY;
+}
+
+/* ---- bodies */
+
+static void sample_body(struct cursor *c)
+{
+	uint64_t type = c->event ? c->event->attr.sample_type : 0;
+	bool fixed = c->event && !c->event->attr.freq;
+
+	if (type & S_IDENTIFIER)
+		field_id(c, "identifier");
+	if (type & S_IP)
+		field_ip(c);
+	if (type & S_TID)
+		field_tid(c);
+	if (type & S_TIME)
+		field_number(c, "time", 8, TT_ORDERED);
+	if (type & S_ADDR)
+		field_hex(c, "addr");
+	if (type & S_ID)
+		field_id(c, "id");
+	if (type & S_STREAM_ID)
+		field_id(c, "stream_id");
+	if (type & S_CPU)
+		field_cpu(c);
+	if (type & S_PERIOD)
+		field_number(c, "period", 8, fixed ? TT_EXACT : TT_ANY);
+	rest(c, !(type & ~(uint64_t)SCALARS));
+}
+
+/* What sample_id_all puts behind every other record; names of its own, since
+ * bodies have an id and a time too. */
+static void trailer(struct cursor *c)
+{
+	uint64_t type = c->event ? c->event->attr.sample_type : 0;
+
+	if (!c->event || !c->event->attr.sample_id_all) {
+		rest(c, true);
+		return;
+	}
+	if (type & S_TID) {
+		one_pid(c, "s_pid");
+		one_pid(c, "s_tid");
+	}
+	if (type & S_TIME)
+		field_number(c, "s_time", 8, TT_ORDERED);
+	if (type & S_ID)
+		field_id(c, "s_id");
+	if (type & S_STREAM_ID)
+		field_id(c, "s_stream_id");
+	if (type & S_CPU) {
+		field_number(c, "s_cpu", 4, TT_EXACT);
+		field_number(c, "s_res", 4, TT_EXACT);
+	}
+	if (type & S_IDENTIFIER)
+		field_id(c, "s_identifier");
+	rest(c, true);
+}
+
+static void comm_body(struct cursor *c)
+{
+	char name[17] = "";
+	size_t n = 0;
+
+	field_tid(c);
+	while (c->at + n < c->n && n < 16 && c->bytes[c->at + n] > ' ') {
+		name[n] = (char)c->bytes[c->at + n];
+		n++;
+	}
+	tt_field_add(c->record, "comm", TT_EXACT, "%s", n ? name : "-");
+	/* NUL-padded to 8 bytes. */
+	n = (n + 8) / 8 * 8;
+	for (; n && c->at < c->n; n--)
+		c->mask[c->at++] = 0xff;
+	trailer(c);
+}
+
+static void task_body(struct cursor *c)
+{
+	one_pid(c, "pid");
+	one_pid(c, "ppid");
+	one_pid(c, "tid");
+	one_pid(c, "ptid");
+	field_number(c, "time", 8, TT_ORDERED);
+	trailer(c);
+}
+
+static void throttle_body(struct cursor *c)
+{
+	field_number(c, "time", 8, TT_ORDERED);
+	field_id(c, "id");
+	field_id(c, "stream_id");
+	trailer(c);
+}
+
+static void lost_body(struct cursor *c)
+{
+	field_id(c, "id");
+	field_bounded(c, "lost", c->exact);
+	trailer(c);
+}
+
+static void body(struct cursor *c, unsigned type)
+{
+	switch (type) {
+	case SAMPLE:
+		sample_body(c);
+		return;
+	case LOST:
+		lost_body(c);
+		return;
+	case COMM:
+		comm_body(c);
+		return;
+	case FORK:
+	case EXIT:
+		task_body(c);
+		return;
+	case THROTTLE:
+	case UNTHROTTLE:
+		throttle_body(c);
+		return;
+	}
+	rest(c, false);
+}
+
+static void kind_name(unsigned type, char *text, size_t size)
+{
+	static const char *const names[] = {
+		[LOST] = "lost",
+		[COMM] = "comm",
+		[EXIT] = "exit",
+		[THROTTLE] = "throttle",
+		[UNTHROTTLE] = "unthrottle",
+		[FORK] = "fork",
+		[SAMPLE] = "sample",
+	};
+
+	if (type < sizeof(names) / sizeof(names[0]) && names[type])
+		snprintf(text, size, "%s", names[type]);
+	else
+		snprintf(text, size, "type-%u", type);
+}
+
+/* ---- whose record is it? */
+
+static int first_writer(uint64_t writers)
+{
+	for (int i = 0; i < SCN_MAX_EVENTS; i++)
+		if (writers >> i & 1)
+			return i;
+	return -1;
+}
+
+static int event_by_id(const struct decode_ctx *ctx, uint64_t writers, uint64_t id)
+{
+	for (unsigned i = 0; id && i < ctx->scn->nevents; i++)
+		if ((writers >> i & 1) && ctx->ids[i] == id)
+			return (int)i;
+	return -1;
+}
+
+/* Offset of the id that a sample of this type carries, 0: none (the header is
+ * there). IDENTIFIER comes first; ID stands behind IP, TID, TIME and ADDR. */
+static size_t sample_id_offset(uint64_t type)
+{
+	size_t at = HEADER;
+
+	if (type & S_IDENTIFIER)
+		return at;
+	if (!(type & S_ID))
+		return 0;
+	for (unsigned bit = 0; bit < 4; bit++)
+		at += (type >> bit & 1) ? 8 : 0;
+	return at;
+}
+
+/* Several events may share a ring. Their ids tell them apart, if each one's
+ * record, read by its own sample type, names itself; else they must be alike
+ * and the first of them stands for all. */
+static int writer_of(const struct decode_ctx *ctx, uint64_t writers, unsigned type,
+		     const uint8_t *bytes, size_t n)
+{
+	for (unsigned i = 0; i < ctx->scn->nevents; i++) {
+		size_t at;
+
+		if (!(writers >> i & 1))
+			continue;
+		if (type == LOST)
+			at = HEADER;
+		else if (type == THROTTLE || type == UNTHROTTLE)
+			at = HEADER + 8;
+		else
+			at = sample_id_offset(ctx->scn->events[i].attr.sample_type);
+		if (at && at + 8 <= n &&
+		    event_by_id(ctx, writers, decode_get(bytes + at, 8)) == (int)i)
+			return (int)i;
+	}
+	return first_writer(writers);
+}
+
+static bool all_exact(const struct decode_ctx *ctx, uint64_t writers)
+{
+	for (unsigned i = 0; i < ctx->scn->nevents; i++)
+		if ((writers >> i & 1) && !ctx->exact[i])
+			return false;
+	return true;
+}
+
+static void decode_one(const struct decode_ctx *ctx, struct tt_step *step,
+		       uint64_t writers, const uint8_t *bytes, size_t n)
+{
+	unsigned type = (unsigned)decode_get(bytes, 4);
+	int writer = writer_of(ctx, writers, type, bytes, n);
+	struct cursor c = {.ctx = ctx, .bytes = bytes, .n = n};
+	char kind[32];
+	uint64_t unused;
+
+	c.mask = malloc(n);
+	if (!c.mask)
+		abort();
+	/* One noisy writer makes everyone's losses a matter of chance. */
+	c.exact = all_exact(ctx, writers);
+	if (writer >= 0) {
+		c.event = &ctx->scn->events[writer];
+		c.index = (unsigned)writer;
+		if (type == SAMPLE)
+			c.exact = ctx->exact[writer];
+	}
+	kind_name(type, kind, sizeof(kind));
+	c.record = tt_record_add(step, kind);
+	take(&c, 4, true, &unused);
+	field_misc(&c, misc_class(&c, type));
+	field_number(&c, "size", 2, TT_EXACT);
+	body(&c, type);
+	tt_raw_set(c.record, bytes, c.mask, n);
+	free(c.mask);
+}
+
+size_t decode_records(const struct decode_ctx *ctx, struct tt_step *step,
+		      uint64_t writers, const uint8_t *bytes, size_t n)
+{
+	size_t at = 0, count = 0;
+
+	while (at < n) {
+		size_t size = n - at < HEADER ? 0 : decode_get(bytes + at + 6, 2);
+
+		if (size < HEADER || size % 8 || size > n - at) {
+			struct tt_record *record = tt_record_add(step, "broken");
+
+			tt_field_add(record, "offset", TT_EXACT, "%zu", at);
+			break;
+		}
+		decode_one(ctx, step, writers, bytes + at, size);
+		at += size;
+		count++;
+	}
+	return count;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "conformance/expect.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus/agent/agent-abi.h"
+#include "emu/trace.h"
+
+struct match {
+	enum trace_kind kind;
+	unsigned after;
+	struct {
+		bool used;
+		uint64_t value;
+	} arg[3];
+	uint64_t seen;
+};
+
+struct expect_watch {
+	const struct scn *scn;
+	struct machine *machine;
+	unsigned nmatches;
+	struct match match[];
+};
+
+/* The step whose operation, or whose hidden operation behind it, is @op. */
+static unsigned step_of_op(const struct scn *scn, int op)
+{
+	unsigned number = 0;
+
+	for (unsigned i = 0; i < scn->nsteps && scn->steps[i].op <= op; i++)
+		number = scn->steps[i].number;
+	return number;
+}
+
+static unsigned current_step(const struct expect_watch *watch)
+{
+	uint64_t at = cpu_x(watch->machine->cpu, AGENT_OP_REG);
+
+	if (at < AGENT_BASE + AGENT_HDR_OPS || at >= AGENT_BASE + AGENT_SIZE)
+		return 0;
+	return step_of_op(watch->scn,
+			  (int)((at - AGENT_BASE - AGENT_HDR_OPS) / AGENT_OP_SIZE));
+}
+
+static bool matches(const struct match *match, const struct trace_event *event)
+{
+	const uint64_t value[3] = { event->a, event->b, event->c };
+
+	for (unsigned i = 0; i < 3; i++)
+		if (match->arg[i].used && match->arg[i].value != value[i])
+			return false;
+	return true;
+}
+
+static void on_event(void *opaque, const struct trace_event *event)
+{
+	struct expect_watch *watch = opaque;
+	unsigned step = 0;
+	bool known = false;
+
+	for (unsigned i = 0; i < watch->nmatches; i++) {
+		struct match *match = &watch->match[i];
+
+		if (match->kind != event->kind || !matches(match, event))
+			continue;
+		if (!known)
+			step = current_step(watch);
+		known = true;
+		if (match->after == step)
+			match->seen++;
+	}
+}
+
+static int arg_place(enum trace_kind kind, const char *name)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		const char *arg = trace_arg_name(kind, i);
+
+		if (arg && !strcmp(arg, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+static int arg_value(const struct machine *machine, const struct scn_arg *arg,
+		     uint64_t *value)
+{
+	int64_t enc;
+
+	if (arg->number) {
+		*value = arg->value;
+		return 0;
+	}
+	enc = sysreg_from_name(machine->blocks, MACHINE_BLOCKS, arg->text);
+	if (strcmp(arg->name, "reg") || enc < 0)
+		return -1;
+	*value = (uint64_t)enc;
+	return 0;
+}
+
+static int resolve(const struct scn *scn, const struct machine *machine,
+		   const struct scn_expect *expect, struct match *match, char *err,
+		   size_t errsize)
+{
+	int kind = trace_kind_from_name(expect->kind);
+
+	if (kind < 0) {
+		snprintf(err, errsize, "%s:%u: no bus event is called %s", scn->file,
+			 expect->line, expect->kind);
+		return -1;
+	}
+	match->kind = (enum trace_kind)kind;
+	match->after = expect->after;
+	for (unsigned i = 0; i < expect->nargs; i++) {
+		const struct scn_arg *arg = &expect->args[i];
+		int place = arg_place(match->kind, arg->name);
+
+		if (place < 0) {
+			snprintf(err, errsize, "%s:%u: %s has no %s", scn->file,
+				 expect->line, expect->kind, arg->name);
+			return -1;
+		}
+		match->arg[place].used = true;
+		if (arg_value(machine, arg, &match->arg[place].value)) {
+			snprintf(err, errsize, "%s:%u: neither a number nor a register: %s",
+				 scn->file, expect->line, arg->text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+struct expect_watch *expect_start(const struct scn *scn, struct machine *machine,
+				  char *err, size_t errsize)
+{
+	size_t n = scn->nexpects;
+	struct expect_watch *watch = calloc(1, sizeof(*watch) + n * sizeof(struct match));
+
+	if (!watch) {
+		snprintf(err, errsize, "out of memory");
+		return NULL;
+	}
+	watch->scn = scn;
+	watch->machine = machine;
+	watch->nmatches = scn->nexpects;
+	for (unsigned i = 0; i < scn->nexpects; i++) {
+		if (resolve(scn, machine, &scn->expects[i], &watch->match[i], err,
+			    errsize)) {
+			expect_free(watch);
+			return NULL;
+		}
+	}
+	if (n && trace_subscribe(&machine->bus, on_event, watch)) {
+		snprintf(err, errsize, "%s: too many listeners on the bus", scn->file);
+		expect_free(watch);
+		return NULL;
+	}
+	return watch;
+}
+
+unsigned expect_failures(const struct expect_watch *watch, FILE *out)
+{
+	unsigned failures = 0;
+
+	for (unsigned i = 0; i < watch->nmatches; i++) {
+		const struct scn_expect *expect = &watch->scn->expects[i];
+		unsigned long long seen = watch->match[i].seen;
+
+		if (seen == expect->times)
+			continue;
+		failures++;
+		if (out)
+			fprintf(out, "%s: step %u: %s: %s:%u: expected %llu times, seen %llu\n",
+				watch->scn->name, expect->after, expect->words,
+				watch->scn->file, expect->line,
+				(unsigned long long)expect->times, seen);
+	}
+	return failures;
+}
+
+void expect_free(struct expect_watch *watch)
+{
+	free(watch);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+#include "conformance/fake-kernel.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- interrupts ------------------------------------------------------------ */
+
+static void run_work(struct fake_kernel *fk)
+{
+	bool masked = fk->masked;
+
+	fk->masked = true;
+	while (fk->work) {
+		struct ksys_irq_work *work = fk->work;
+
+		fk->work = work->next;
+		work->queued = false;
+		work->fn(work->arg);
+	}
+	fk->masked = masked;
+}
+
+static void take_irq(struct fake_kernel *fk)
+{
+	struct hal_regs regs = {
+		.pc = fk->at_el0 ? fk->pc : FK_KERNEL_PC + fk->ops,
+		.pstate = fk->at_el0 ? 0 : 5,
+	};
+	bool at_el0 = fk->at_el0;
+
+	fk->masked = fk->in_irq = true;
+	fk->at_el0 = false;
+	fk->irqs++;
+	if (!kperf_irq(fk->perf, &fk->hal, &regs))
+		fk->spurious++;
+	run_work(fk);
+	fk->masked = fk->in_irq = false;
+	fk->at_el0 = at_el0;
+}
+
+static void interrupt_point(struct fake_kernel *fk)
+{
+	for (unsigned n = 0; fk->line && fk->irq_enabled && !fk->masked; n++) {
+		ck_assert_msg(n < 100, "the line never goes low");
+		take_irq(fk);
+	}
+	if (!fk->masked && !fk->in_irq && fk->work)
+		run_work(fk);
+}
+
+static void call_hook(struct fake_kernel *fk)
+{
+	void (*hook)(struct fake_kernel *fk) = fk->hook;
+
+	fk->hook = NULL;
+	hook(fk);
+}
+
+static void op(struct fake_kernel *fk)
+{
+	fk->ops++;
+	if (fk->inject_n && fk->ops == fk->inject_op) {
+		fk->injected_counted = fk->pmu.pmcr & 1 &&
+				       fk->pmu.pmcnten >> fk->inject_counter & 1;
+		pmuv3_inject(&fk->pmu, fk->inject_counter, fk->inject_n, 1, false);
+	}
+	if (fk->hook && fk->ops == fk->hook_op)
+		call_hook(fk);
+	interrupt_point(fk);
+}
+
+static void set_line(void *opaque, int level)
+{
+	((struct fake_kernel *)opaque)->line = level;
+}
+
+void fk_run(struct fake_kernel *fk, uint64_t n)
+{
+	fk->at_el0 = true;
+	interrupt_point(fk);
+	while (n) {
+		uint64_t part = pmuv3_deadline(&fk->pmu, 0, 1);
+
+		if (part > n)
+			part = n;
+		pmuv3_advance(&fk->pmu,
+			      &(struct pmuv3_step){.insns = part, .cycles = part, .el = 0});
+		fk->pc += 4 * part;
+		fk->ns += part;
+		n -= part;
+		interrupt_point(fk);
+	}
+	fk->at_el0 = false;
+}
+
+void fk_inject(struct fake_kernel *fk, unsigned counter, uint64_t n, unsigned el)
+{
+	fk->at_el0 = el == 0;
+	ck_assert_int_eq(pmuv3_inject(&fk->pmu, counter, n, el, false), 0);
+	interrupt_point(fk);
+	fk->at_el0 = false;
+}
+
+void fk_mask(struct fake_kernel *fk)
+{
+	fk->masked = true;
+}
+
+void fk_unmask(struct fake_kernel *fk)
+{
+	fk->masked = false;
+	interrupt_point(fk);
+}
+
+/* --- hal.h ----------------------------------------------------------------- */
+
+static void record(struct fake_kernel *fk, bool write, uint32_t reg, uint64_t value)
+{
+	if (fk->nlog < FK_LOG)
+		fk->log[fk->nlog++] = (struct fk_access){write, reg, value};
+}
+
+uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
+{
+	uint64_t value = 62500000; /* CNTFRQ_EL0 */
+
+	if (reg != HAL_CNTFRQ_EL0)
+		ck_assert_int_eq(sysreg_read(&hal->fk->regs, 1, reg, 1, &value), SYSREG_OK);
+	record(hal->fk, false, reg, value);
+	op(hal->fk);
+	return value;
+}
+
+void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
+{
+	record(hal->fk, true, reg, value);
+	ck_assert_int_eq(sysreg_write(&hal->fk->regs, 1, reg, 1, value), SYSREG_OK);
+	op(hal->fk);
+}
+
+void hal_isb(struct hal *hal)
+{
+	record(hal->fk, true, 0, 0);
+	op(hal->fk);
+}
+
+unsigned long hal_irq_save(struct hal *hal)
+{
+	unsigned long flags = hal->fk->masked;
+
+	hal->fk->masked = true;
+	op(hal->fk);
+	return flags;
+}
+
+void hal_irq_restore(struct hal *hal, unsigned long flags)
+{
+	hal->fk->masked = flags;
+	op(hal->fk);
+}
+
+uint64_t hal_clock_ns(struct hal *hal)
+{
+	uint64_t ns = hal->fk->ns;
+
+	hal->fk->ns += FK_NS_A_CLOCK_READ;
+	op(hal->fk);
+	return ns;
+}
+
+void hal_copy(struct hal *hal, void *dst, const void *src, size_t n)
+{
+	ck_assert_uint_le(n, 4096);
+	memcpy(dst, src, n);
+	hal->fk->copy_op++;
+	if (hal->fk->hook && hal->fk->copy_op == hal->fk->hook_copy)
+		call_hook(hal->fk);
+	op(hal->fk);
+}
+
+unsigned hal_cpu_id(struct hal *hal)
+{
+	return 0;
+}
+
+void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
+{
+	struct fake_kernel *fk = hal->fk;
+
+	if (fk->nnotes < FK_LOG)
+		fk->notes[fk->nnotes++] = (struct fk_note){note, a, b};
+	if (note == HAL_NOTE_ARMED && fk->armed_inject) {
+		uint64_t n = fk->armed_inject;
+
+		fk->armed_inject = 0;
+		pmuv3_inject(&fk->pmu, (unsigned)a, n, 0, false);
+	}
+}
+
+/* --- ksys.h ---------------------------------------------------------------- */
+
+struct hal *ksys_hal(struct ksys *sys)
+{
+	return &sys->fk->hal;
+}
+
+unsigned ksys_ncpus(struct ksys *sys)
+{
+	return sys->fk->ncpus;
+}
+
+void *ksys_alloc(struct ksys *sys, size_t size)
+{
+	ck_assert_uint_le(size, 65536);
+	ck_assert(!sys->fk->in_irq);
+	if (sys->fk->fail_alloc && --sys->fk->fail_alloc == 0)
+		return NULL;
+	sys->fk->allocations++;
+	return calloc(1, size);
+}
+
+void ksys_free(struct ksys *sys, void *p)
+{
+	if (!p)
+		return;
+	ck_assert(!sys->fk->in_irq);
+	sys->fk->allocations--;
+	free(p);
+}
+
+void *ksys_page_alloc(struct ksys *sys)
+{
+	return ksys_alloc(sys, KSYS_PAGE_SIZE);
+}
+
+void ksys_page_free(struct ksys *sys, void *page)
+{
+	ksys_free(sys, page);
+}
+
+static void *user(struct fake_kernel *fk, uint64_t uaddr, size_t size)
+{
+	if (uaddr < FK_USER_BASE || uaddr >= fk->user_limit || size > fk->user_limit - uaddr)
+		return NULL;
+	return fk->user + (uaddr - FK_USER_BASE);
+}
+
+int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size)
+{
+	void *src = user(sys->fk, uaddr, size);
+
+	op(sys->fk);
+	if (!src)
+		return -EFAULT;
+	memcpy(dst, src, size);
+	return 0;
+}
+
+int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t size)
+{
+	void *dst = user(sys->fk, uaddr, size);
+
+	op(sys->fk);
+	if (!dst)
+		return -EFAULT;
+	memcpy(dst, src, size);
+	return 0;
+}
+
+struct ksys_task *ksys_current(struct ksys *sys)
+{
+	return sys->fk->current;
+}
+
+struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
+{
+	struct fake_kernel *fk = sys->fk;
+
+	if (pid == 0)
+		return fk->current;
+	for (unsigned i = 0; i < FK_TASKS; i++)
+		if (fk->tasks[i].tid == pid)
+			return &fk->tasks[i];
+	return NULL;
+}
+
+int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)
+{
+	ck_assert_ptr_nonnull(observer);
+	return task->tgid;
+}
+
+int32_t ksys_task_tid(const struct ksys_task *task, const struct ksys_task *observer)
+{
+	ck_assert_ptr_nonnull(observer);
+	return task->tid;
+}
+
+void **ksys_task_perf(struct ksys_task *task)
+{
+	return &task->perf;
+}
+
+int ksys_fd_reserve(struct ksys *sys, bool cloexec)
+{
+	for (int fd = 3; fd < FK_FDS; fd++) {
+		if (!sys->fk->fds[fd] && !sys->fk->fd_other[fd]) {
+			sys->fk->fd_other[fd] = true;
+			return fd;
+		}
+	}
+	return -EMFILE;
+}
+
+void ksys_fd_cancel(struct ksys *sys, int fd)
+{
+	sys->fk->fd_other[fd] = false;
+}
+
+void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event)
+{
+	sys->fk->fd_other[fd] = false;
+	sys->fk->fds[fd] = event;
+}
+
+int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out)
+{
+	if (fd < 0 || fd >= FK_FDS || (!sys->fk->fds[fd] && !sys->fk->fd_other[fd]))
+		return -EBADF;
+	if (!sys->fk->fds[fd])
+		return -EINVAL;
+	*out = sys->fk->fds[fd];
+	return 0;
+}
+
+bool ksys_capable(struct ksys *sys, enum ksys_cap cap)
+{
+	return sys->fk->caps[cap];
+}
+
+int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name)
+{
+	return sys->fk->sysctl[name];
+}
+
+int ksys_irq_request(struct ksys *sys, unsigned intid)
+{
+	ck_assert_uint_eq(intid, 23);
+	return sys->fk->irq_wired ? 0 : -ENOENT;
+}
+
+void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on)
+{
+	sys->fk->irq_enabled = on;
+}
+
+void ksys_irq_work_queue(struct ksys *sys, struct ksys_irq_work *work)
+{
+	struct ksys_irq_work **end = &sys->fk->work;
+
+	if (work->queued)
+		return;
+	while (*end)
+		end = &(*end)->next;
+	work->queued = true;
+	work->next = NULL;
+	*end = work;
+}
+
+void ksys_irq_work_cancel(struct ksys *sys, struct ksys_irq_work *work)
+{
+	struct ksys_irq_work **at = &sys->fk->work;
+
+	while (*at && *at != work)
+		at = &(*at)->next;
+	if (*at)
+		*at = work->next;
+	work->queued = false;
+}
+
+void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
+{
+	sys->fk->wakes++;
+	sys->fk->last_woken = event;
+}
+
+/* --- the tests' side ------------------------------------------------------- */
+
+struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_wired)
+{
+	static const uint16_t events[] = {0x00, 0x08, 0x11};
+	struct pmuv3_config config = {
+		.counters = counters,
+		.version = PMUV3_P0,
+		.events = events,
+		.nevents = 3,
+		.poison_reset = true,
+	};
+	struct fake_kernel *fk = calloc(1, sizeof(*fk));
+
+	ck_assert_ptr_nonnull(fk);
+	fk->hal.fk = fk;
+	fk->sys.fk = fk;
+	ck_assert_int_eq(pmuv3_init(&fk->pmu, &config, (struct irq_line){set_line, fk}, NULL),
+			 0);
+	fk->regs = pmuv3_sysregs(&fk->pmu);
+	fk->pc = FK_CODE;
+	fk->ns = 1000000;
+	fk->user_limit = FK_USER_BASE + FK_USER_SIZE;
+	for (int i = 0; i < FK_TASKS; i++)
+		fk->tasks[i] = (struct ksys_task){.tgid = 100, .tid = 100 + i};
+	fk->current = &fk->tasks[0];
+	fk->caps[KSYS_CAP_PERFMON] = true;
+	fk->caps[KSYS_CAP_SYS_ADMIN] = true;
+	fk->caps[KSYS_CAP_IPC_LOCK] = true;
+	fk->sysctl[KSYS_SYSCTL_PARANOID] = 3;
+	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000;
+	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
+	fk->ncpus = 2; /* the second never comes up */
+	fk->irq_wired = irq_wired;
+	ck_assert_int_eq(kperf_create(&fk->sys, profile, &fk->perf), 0);
+	ck_assert_int_eq(kperf_cpu_online(fk->perf, &fk->hal), 0);
+	fk_log_clear(fk);
+	return fk;
+}
+
+void fk_destroy(struct fake_kernel *fk)
+{
+	for (int fd = 0; fd < FK_FDS; fd++)
+		if (fk->fds[fd])
+			fk_close(fk, fd);
+	kperf_destroy(fk->perf);
+	ck_assert_uint_eq(fk->allocations, 0);
+	ck_assert_ptr_null(fk->work);
+	for (unsigned i = 0; i < FK_TASKS; i++)
+		ck_assert_ptr_null(fk->tasks[i].perf);
+	free(fk);
+}
+
+long fk_open_args(struct fake_kernel *fk, const struct perf_event_attr *attr, int32_t pid,
+		  int32_t cpu, int32_t group_fd, uint64_t flags)
+{
+	memcpy(fk->user, attr, sizeof(*attr));
+	return kperf_open(fk->perf, FK_USER_BASE, pid, cpu, group_fd, flags);
+}
+
+long fk_open(struct fake_kernel *fk, const struct perf_event_attr *attr, int group_fd)
+{
+	return fk_open_args(fk, attr, 0, -1, group_fd, 0);
+}
+
+void fk_close(struct fake_kernel *fk, long fd)
+{
+	struct kperf_event *event = fk->fds[fd];
+
+	fk->fds[fd] = NULL;
+	kperf_release(event);
+}
+
+long fk_ioctl(struct fake_kernel *fk, long fd, uint32_t cmd, uint64_t arg)
+{
+	return kperf_ioctl(fk->fds[fd], cmd, arg);
+}
+
+long fk_set_period(struct fake_kernel *fk, long fd, uint64_t period)
+{
+	memcpy(fk->user, &period, sizeof(period));
+	return fk_ioctl(fk, fd, PERF_EVENT_IOC_PERIOD, FK_USER_BASE);
+}
+
+uint64_t fk_id(struct fake_kernel *fk, long fd)
+{
+	uint64_t id;
+
+	ck_assert_int_eq(fk_ioctl(fk, fd, PERF_EVENT_IOC_ID, FK_USER_BASE), 0);
+	memcpy(&id, fk->user, sizeof(id));
+	return id;
+}
+
+long fk_read(struct fake_kernel *fk, long fd, uint64_t *values, uint64_t size)
+{
+	long ret = kperf_read(fk->fds[fd], FK_USER_BASE, size);
+
+	if (ret > 0)
+		memcpy(values, fk->user, (size_t)ret);
+	return ret;
+}
+
+uint64_t fk_count(struct fake_kernel *fk, long fd)
+{
+	uint64_t values[16];
+
+	ck_assert_int_ge(fk_read(fk, fd, values, sizeof(values)), 8);
+	return values[0];
+}
+
+long fk_mmap(struct fake_kernel *fk, long fd, uint64_t pages, unsigned prot,
+	     struct fk_ring *ring)
+{
+	long ret = kperf_mmap(fk->fds[fd], (pages + 1) * KSYS_PAGE_SIZE, 0, prot,
+			      KPERF_MAP_SHARED, &ring->pages, &ring->npages);
+
+	if (ret == 0)
+		ring->page = ring->pages[0];
+	return ret;
+}
+
+static void copy_out(const struct fk_ring *ring, uint64_t pos, void *dst, size_t n)
+{
+	uint64_t size = (ring->npages - 1) * KSYS_PAGE_SIZE;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = (pos + i) % size;
+		const uint8_t *page = ring->pages[1 + at / KSYS_PAGE_SIZE];
+
+		((uint8_t *)dst)[i] = page[at % KSYS_PAGE_SIZE];
+	}
+}
+
+size_t fk_record(const struct fk_ring *ring, uint64_t pos, void *buf)
+{
+	struct perf_event_header header;
+
+	copy_out(ring, pos, &header, sizeof(header));
+	copy_out(ring, pos, buf, header.size);
+	return header.size;
+}
+
+unsigned fk_records(const struct fk_ring *ring, uint64_t from, uint32_t type)
+{
+	struct perf_event_header header;
+	unsigned n = 0;
+
+	for (uint64_t pos = from; pos != ring->page->data_head; pos += header.size) {
+		copy_out(ring, pos, &header, sizeof(header));
+		ck_assert_uint_ge(header.size, sizeof(header));
+		n += header.type == type;
+	}
+	return n;
+}
+
+unsigned fk_writes(const struct fake_kernel *fk, uint32_t reg, uint64_t *last)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < fk->nlog; i++) {
+		if (fk->log[i].write && fk->log[i].reg == reg) {
+			*last = fk->log[i].value;
+			n++;
+		}
+	}
+	return n;
+}
+
+unsigned fk_notes(const struct fake_kernel *fk, enum hal_note note)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < fk->nnotes; i++)
+		n += fk->notes[i].note == note;
+	return n;
+}
+
+void fk_log_clear(struct fake_kernel *fk)
+{
+	fk->nlog = fk->nnotes = 0;
+}
+
+struct perf_event_attr fk_attr(uint64_t config, uint64_t period)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.size = sizeof(attr);
+	attr.config = config;
+	attr.sample_period = period;
+	attr.disabled = 1;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	return attr;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The smallest kernel under which perf/ runs: one CPU whose PMU is emu/'s, one
+ * or more tasks without address spaces, user memory as one array. Kernel code
+ * costs no events, so a handler "counts nothing" and every value can be
+ * predicted by hand. Every hal operation is an interrupt point.
+ */
+#ifndef PMULAB_CONFORMANCE_FAKE_KERNEL_H
+#define PMULAB_CONFORMANCE_FAKE_KERNEL_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/pmuv3.h"
+#include "kernelcore/hal.h"
+#include "kernelcore/kperf.h"
+#include "kernelcore/ksys.h"
+
+enum {
+	FK_USER_BASE = 0x10000, /* user addresses */
+	FK_USER_SIZE = 0x10000,
+	FK_CODE = 0x400000,	/* where the program runs; 4 bytes an instruction */
+	FK_KERNEL_PC = 0x80000000,
+	FK_LOG = 4096,
+	FK_FDS = 64,
+	FK_TASKS = 4,
+	FK_NS_A_CLOCK_READ = 16,
+};
+
+struct ksys_task {
+	int32_t tgid, tid;
+	void *perf;
+};
+
+struct fk_access {
+	bool write;
+	uint32_t reg; /* HAL_SYSREG; 0: an ISB */
+	uint64_t value;
+};
+
+struct fk_note {
+	enum hal_note note;
+	uint64_t a, b;
+};
+
+struct hal {
+	struct fake_kernel *fk;
+};
+
+struct ksys {
+	struct fake_kernel *fk;
+};
+
+struct fake_kernel {
+	struct hal hal;
+	struct ksys sys;
+	struct kperf *perf;
+	struct pmuv3 pmu;
+	struct sysreg_block regs;
+	bool line, masked, in_irq, irq_enabled;
+	unsigned irqs; /* taken */
+	unsigned spurious; /* taken and not ours */
+
+	uint64_t ns, pc; /* clock; the next instruction at EL0 */
+	bool at_el0;
+	uint64_t ops;	 /* hal operations so far */
+	/* at the inject_op-th: inject_n events into inject_counter, at EL1 */
+	uint64_t inject_op, inject_n;
+	unsigned inject_counter;
+	uint64_t armed_inject; /* at the next ARMED note: events into its counter */
+	bool injected_counted; /* did the last planned injection count */
+	/* at the hook_op-th: call this (IRQs as they are) */
+	uint64_t hook_op;
+	void (*hook)(struct fake_kernel *fk);
+	uint64_t copy_op; /* hal_copy calls so far; the hook may be tied to one */
+	uint64_t hook_copy;
+
+	struct fk_access log[FK_LOG];
+	unsigned nlog;
+	struct fk_note notes[FK_LOG];
+	unsigned nnotes;
+
+	uint8_t user[FK_USER_SIZE];
+	uint64_t user_limit; /* first user address that is not mapped */
+	struct kperf_event *fds[FK_FDS];
+	bool fd_other[FK_FDS]; /* open, but no perf event */
+	struct ksys_task tasks[FK_TASKS];
+	struct ksys_task *current;
+	bool caps[3];
+	int64_t sysctl[KSYS_SYSCTLS];
+	unsigned ncpus;
+	bool irq_wired;
+	struct ksys_irq_work *work;
+	unsigned allocations; /* live */
+	unsigned fail_alloc;  /* the n-th from now fails; 0: none */
+	unsigned wakes;
+	struct kperf_event *last_woken;
+};
+
+/* A kernel with the profile, @counters event counters, all rights, the CPU
+ * online. */
+struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_wired);
+/* Checks that nothing was leaked. */
+void fk_destroy(struct fake_kernel *fk);
+
+/* The program executes @n instructions at EL0, one cycle and one ns each;
+ * interrupts are taken after the instruction that raises them. */
+void fk_run(struct fake_kernel *fk, uint64_t n);
+/* @n events of @counter at once, then an interrupt point. At @el 1 the kernel
+ * is what is interrupted. */
+void fk_inject(struct fake_kernel *fk, unsigned counter, uint64_t n, unsigned el);
+void fk_mask(struct fake_kernel *fk);
+void fk_unmask(struct fake_kernel *fk);
+
+/* perf_event_open of @attr (copied to user memory) for self, any CPU. */
+long fk_open(struct fake_kernel *fk, const struct perf_event_attr *attr, int group_fd);
+long fk_open_args(struct fake_kernel *fk, const struct perf_event_attr *attr, int32_t pid,
+		  int32_t cpu, int32_t group_fd, uint64_t flags);
+void fk_close(struct fake_kernel *fk, long fd);
+long fk_ioctl(struct fake_kernel *fk, long fd, uint32_t cmd, uint64_t arg);
+/* PERIOD and ID with the value itself. */
+long fk_set_period(struct fake_kernel *fk, long fd, uint64_t period);
+uint64_t fk_id(struct fake_kernel *fk, long fd);
+/* The first word of a read(), which must not fail. */
+uint64_t fk_count(struct fake_kernel *fk, long fd);
+/* read() of @size bytes into @values; its result. */
+long fk_read(struct fake_kernel *fk, long fd, uint64_t *values, uint64_t size);
+
+/* A ring of @pages data pages, writable. */
+struct fk_ring {
+	struct perf_event_mmap_page *page;
+	void *const *pages;
+	size_t npages;
+};
+long fk_mmap(struct fake_kernel *fk, long fd, uint64_t pages, unsigned prot,
+	     struct fk_ring *ring);
+/* The record at @pos into @buf (64 KiB at least); its size. Consumes nothing. */
+size_t fk_record(const struct fk_ring *ring, uint64_t pos, void *buf);
+/* Number of records of @type from @from up to data_head. */
+unsigned fk_records(const struct fk_ring *ring, uint64_t from, uint32_t type);
+
+/* Writes to @reg in the log, the last one's value in *last. */
+unsigned fk_writes(const struct fake_kernel *fk, uint32_t reg, uint64_t *last);
+unsigned fk_notes(const struct fake_kernel *fk, enum hal_note note);
+void fk_log_clear(struct fake_kernel *fk);
+
+/* hardware/CONFIG, exclude_kernel, exclude_hv, disabled; period 0 counts. */
+struct perf_event_attr fk_attr(uint64_t config, uint64_t period);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A PMU on a bench: bus and wire watched, registers written at EL1 as a driver
+ * writes them. For the suites of emu/pmuv3.c.
+ */
+#ifndef PMULAB_CONFORMANCE_PMUV3_BENCH_H
+#define PMULAB_CONFORMANCE_PMUV3_BENCH_H
+
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "conformance/bus-log.h"
+#include "emu/pmuv3.h"
+#include "emu/sysreg.h"
+
+#define PMINTENSET_EL1 SYSREG(3, 0, 9, 14, 1)
+#define PMINTENCLR_EL1 SYSREG(3, 0, 9, 14, 2)
+#define PMCR_EL0 SYSREG(3, 3, 9, 12, 0)
+#define PMCNTENSET_EL0 SYSREG(3, 3, 9, 12, 1)
+#define PMCNTENCLR_EL0 SYSREG(3, 3, 9, 12, 2)
+#define PMOVSCLR_EL0 SYSREG(3, 3, 9, 12, 3)
+#define PMSWINC_EL0 SYSREG(3, 3, 9, 12, 4)
+#define PMSELR_EL0 SYSREG(3, 3, 9, 12, 5)
+#define PMCEID0_EL0 SYSREG(3, 3, 9, 12, 6)
+#define PMCEID1_EL0 SYSREG(3, 3, 9, 12, 7)
+#define PMCCNTR_EL0 SYSREG(3, 3, 9, 13, 0)
+#define PMXEVTYPER_EL0 SYSREG(3, 3, 9, 13, 1)
+#define PMXEVCNTR_EL0 SYSREG(3, 3, 9, 13, 2)
+#define PMUSERENR_EL0 SYSREG(3, 3, 9, 14, 0)
+#define PMOVSSET_EL0 SYSREG(3, 3, 9, 14, 3)
+#define PMEVCNTR(n) (SYSREG(3, 3, 14, 8, 0) + (n))
+#define PMEVTYPER(n) (SYSREG(3, 3, 14, 12, 0) + (n))
+#define PMCCFILTR_EL0 SYSREG(3, 3, 14, 15, 7)
+
+enum {
+	E = 1,
+	P = 2,
+	C = 4,
+	D = 8,
+	X = 16,
+	DP = 32,
+	LC = 64
+};
+enum {
+	SW_INCR = 0x00,
+	INST_RETIRED = 0x08,
+	CPU_CYCLES = 0x11
+};
+
+#define NOT_EL1 UINT64_C(0x80000000)
+#define NOT_EL0 UINT64_C(0x40000000)
+#define CYCLE UINT64_C(0x80000000)
+
+struct bench {
+	uint64_t now;
+	struct trace_bus bus;
+	struct bus_log log;
+	struct wire_end irq;
+	struct pmuv3 pmu;
+	struct sysreg_block block;
+};
+
+/* What the short forms below work on. */
+static struct bench bench;
+
+static const uint16_t a57_events[] = {SW_INCR, INST_RETIRED, CPU_CYCLES};
+
+static inline struct pmuv3_config a57(unsigned counters)
+{
+	return (struct pmuv3_config){
+		.counters = counters,
+		.version = PMUV3_P0,
+		.events = a57_events,
+		.nevents = 3,
+		.idcode = 0x01,
+		.imp = 0x41,
+	};
+}
+
+static inline void bench_init(struct bench *b, const struct pmuv3_config *config)
+{
+	memset(b, 0, sizeof(*b));
+	trace_bus_init(&b->bus, &b->now);
+	ck_assert_int_eq(trace_subscribe(&b->bus, bus_log_add, &b->log), 0);
+	ck_assert_int_eq(pmuv3_init(&b->pmu, config,
+				    (struct irq_line){wire_end_set, &b->irq}, &b->bus),
+			 0);
+	b->block = pmuv3_sysregs(&b->pmu);
+}
+
+static inline void use(unsigned counters)
+{
+	const struct pmuv3_config config = a57(counters);
+
+	bench_init(&bench, &config);
+}
+
+static inline void six_counters(void)
+{
+	use(6);
+}
+
+static inline void wr(uint32_t enc, uint64_t value)
+{
+	ck_assert_int_eq(sysreg_write(&bench.block, 1, enc, 1, value), SYSREG_OK);
+}
+
+static inline uint64_t rd(uint32_t enc)
+{
+	uint64_t value = 0;
+
+	ck_assert_int_eq(sysreg_read(&bench.block, 1, enc, 1, &value), SYSREG_OK);
+	return value;
+}
+
+static inline void step_of(struct bench *b, unsigned el, uint64_t insns, uint64_t cycles)
+{
+	const struct pmuv3_step step = {.insns = insns, .cycles = cycles, .el = el};
+
+	b->now += cycles;
+	pmuv3_advance(&b->pmu, &step);
+}
+
+static inline void run(unsigned el, uint64_t insns)
+{
+	step_of(&bench, el, insns, insns);
+}
+
+/* Counter 0 counts instructions at every level and is on. */
+static inline void count_instructions(uint64_t from)
+{
+	wr(PMEVTYPER(0), INST_RETIRED);
+	wr(PMEVCNTR(0), from);
+	wr(PMCNTENSET_EL0, 1);
+	wr(PMCR_EL0, E | LC);
+}
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two engines against each other and against the architecture: each stops
+ * after exactly the instructions it was given, and counts what an exception or
+ * a register access in mid-block leaves behind.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/cpu.h"
+
+enum {
+	RAM_SIZE = 4 << 20,
+	CODE = 0x10000, /* offsets in RAM */
+	L1_TABLE = 0x1000,
+	L2_TABLE = 0x2000,
+	MAX_CALLS = 64,
+	EC_SHIFT = 26,
+};
+
+#define RAM_BASE UINT64_C(0x40000000)
+#define NOWHERE	 UINT64_C(0x1000) /* not mapped */
+#define CNTVCT	 SYSREG(3, 3, 14, 0, 2)
+
+/* Encodings; branch offsets in instructions. */
+#define ADD_X1	     UINT32_C(0x91000421) /* add x1, x1, #1 */
+#define SUBS_X0	     UINT32_C(0xf1000400) /* subs x0, x0, #1 */
+#define EOR_X1_X0    UINT32_C(0xca000021) /* eor x1, x1, x0 */
+#define TBZ_X1(n)    (UINT32_C(0x36000001) | ((uint32_t)(n)&0x3fff) << 5)
+#define B_NE(n)	     (UINT32_C(0x54000001) | ((uint32_t)(n)&0x7ffff) << 5)
+#define B(n)	     (UINT32_C(0x14000000) | ((uint32_t)(n)&0x3ffffff))
+#define SVC(imm)     (UINT32_C(0xd4000001) | (uint32_t)(imm) << 5)
+#define MRS_X2	     UINT32_C(0xd53be042) /* mrs x2, cntvct_el0 */
+#define MRS_X5_MIDR  UINT32_C(0xd5380005) /* mrs x5, midr_el1 */
+#define LDR_X3_X4    UINT32_C(0xf9400083)
+#define BR_X4	     UINT32_C(0xd61f0080)
+#define UDF	     UINT32_C(0x00000000)
+
+static uint8_t *ram;
+static struct cpu *cpu;
+
+static struct {
+	uint64_t retired;
+	uint64_t at_read[MAX_CALLS]; /* retired when a register was read */
+	unsigned reads;
+} seen;
+
+static void on_retired(void *opaque, uint64_t insns)
+{
+	(void)opaque;
+	seen.retired += insns;
+}
+
+static bool on_attention(void *opaque)
+{
+	(void)opaque;
+	return false;
+}
+
+static enum sysreg_result on_read(void *opaque, uint32_t enc, uint64_t *value)
+{
+	(void)opaque;
+	if (enc != CNTVCT)
+		return SYSREG_UNDEF;
+	ck_assert_uint_lt(seen.reads, MAX_CALLS);
+	seen.at_read[seen.reads++] = seen.retired;
+	*value = seen.retired;
+	return SYSREG_OK;
+}
+
+static enum sysreg_result on_write(void *opaque, uint32_t enc, uint64_t value)
+{
+	(void)opaque;
+	(void)enc;
+	(void)value;
+	return SYSREG_UNDEF;
+}
+
+static void store64(uint64_t offset, uint64_t value)
+{
+	memcpy(ram + offset, &value, sizeof(value));
+}
+
+/* RAM at its own address for EL0, all else unmapped. */
+static void map_ram(void)
+{
+	const uint64_t block = UINT64_C(1) | 1 << 6 | 3 << 8 | 1 << 10 | 1 << 11;
+
+	store64(L1_TABLE + 8, (RAM_BASE + L2_TABLE) | 3);
+	store64(L2_TABLE, RAM_BASE | block);
+	store64(L2_TABLE + 8, (RAM_BASE + 0x200000) | block);
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 10, 2, 0), 0xff));
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 2, 0, 2),
+				   UINT64_C(25) | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 |
+					   UINT64_C(2) << 32));
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 2, 0, 0), RAM_BASE + L1_TABLE));
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 1, 0, 0), UINT64_C(0x30d00801) | 4 | 1 << 12));
+}
+
+static void start(enum cpu_engine engine, const uint32_t *code, size_t n)
+{
+	const struct cpu_ops ops = {
+		.retired = on_retired,
+		.attention = on_attention,
+		.sysreg_read = on_read,
+		.sysreg_write = on_write,
+	};
+	char err[128];
+
+	memset(&seen, 0, sizeof(seen));
+	ram = aligned_alloc(4096, RAM_SIZE);
+	ck_assert_ptr_nonnull(ram);
+	memset(ram, 0, RAM_SIZE);
+	cpu = cpu_create(engine, RAM_BASE, ram, RAM_SIZE, &ops, err, sizeof(err));
+	ck_assert_msg(cpu != NULL, "%s", err);
+	map_ram();
+	memcpy(ram + CODE, code, n * sizeof(*code));
+	cpu_set_pstate(cpu, 0);
+	cpu_set_pc(cpu, RAM_BASE + CODE);
+}
+
+static void stop(void)
+{
+	cpu_destroy(cpu);
+	free(ram);
+}
+
+#define START(engine, code) start(engine, code, sizeof(code) / sizeof((code)[0]))
+
+static uint64_t code_address(unsigned insn)
+{
+	return RAM_BASE + CODE + 4 * insn;
+}
+
+static const enum cpu_engine engines[] = { CPU_ENGINE_STEP, CPU_ENGINE_BLOCK };
+
+/* Flags, a data-dependent branch and blocks of 2, 3 and 1 instructions. */
+static const uint32_t branchy[] = {
+	SUBS_X0, EOR_X1_X0, TBZ_X1(3), ADD_X1, ADD_X1, ADD_X1, B_NE(-6), SVC(7),
+};
+
+struct state {
+	uint64_t pc, x0, x1, pstate;
+};
+
+static struct state state_after(enum cpu_engine engine, uint64_t first, uint64_t second)
+{
+	struct cpu_exception exc;
+	struct state state;
+
+	START(engine, branchy);
+	cpu_set_x(cpu, 0, 1000);
+	ck_assert_int_eq(cpu_run(cpu, first, &exc), CPU_STOP_BUDGET);
+	ck_assert_uint_eq(seen.retired, first);
+	ck_assert_int_eq(cpu_run(cpu, second, &exc), CPU_STOP_BUDGET);
+	ck_assert_uint_eq(seen.retired, first + second);
+	state = (struct state){ cpu_pc(cpu), cpu_x(cpu, 0), cpu_x(cpu, 1), cpu_pstate(cpu) };
+	stop();
+	return state;
+}
+
+START_TEST(cpu_block_engine_stops_where_the_step_engine_does)
+{
+	for (uint64_t n = 1; n <= 24; n++) {
+		struct state want = state_after(CPU_ENGINE_STEP, n, 17);
+		struct state have = state_after(CPU_ENGINE_BLOCK, n, 17);
+
+		ck_assert_uint_eq(have.pc, want.pc);
+		ck_assert_uint_eq(have.x0, want.x0);
+		ck_assert_uint_eq(have.x1, want.x1);
+		ck_assert_uint_eq(have.pstate, want.pstate);
+	}
+}
+END_TEST
+
+START_TEST(cpu_svc_counts_and_returns_behind_itself)
+{
+	static const uint32_t code[] = { ADD_X1, ADD_X1, SVC(0x123), ADD_X1, SVC(1) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 3);
+	ck_assert_uint_eq(exc.esr, (uint64_t)CPU_EC_SVC64 << EC_SHIFT | 1 << 25 | 0x123);
+	ck_assert_uint_eq(exc.elr, code_address(3));
+	ck_assert_uint_eq(cpu_pc(cpu), code_address(3));
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 5);
+	ck_assert_uint_eq(cpu_x(cpu, 1), 3);
+	stop();
+}
+END_TEST
+
+/* The budget ends on the SVC itself: it is taken, not put off. */
+START_TEST(cpu_svc_as_the_last_of_the_budget_is_taken)
+{
+	static const uint32_t code[] = { ADD_X1, ADD_X1, SVC(5), ADD_X1 };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 3, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 3);
+	ck_assert_uint_eq(exc.esr & 0xffff, 5);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_data_abort_in_mid_block_is_not_counted)
+{
+	static const uint32_t code[] = { ADD_X1, ADD_X1, LDR_X3_X4, ADD_X1, SVC(0) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	cpu_set_x(cpu, 4, NOWHERE + 8);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_DABORT_LOWER);
+	ck_assert_uint_eq(exc.far, NOWHERE + 8);
+	ck_assert_uint_eq(exc.elr, code_address(2));
+	ck_assert_uint_eq(cpu_x(cpu, 1), 2);
+	/* Mended, the same instruction runs and is counted once. */
+	cpu_set_x(cpu, 4, RAM_BASE);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 5);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_fetch_abort_is_not_counted_but_its_branch_is)
+{
+	static const uint32_t code[] = { ADD_X1, BR_X4 };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	cpu_set_x(cpu, 4, NOWHERE);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_IABORT_LOWER);
+	ck_assert_uint_eq(exc.far, NOWHERE);
+	ck_assert_uint_eq(exc.elr, NOWHERE);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_undefined_instruction_is_not_counted)
+{
+	static const uint32_t code[] = { ADD_X1, ADD_X1, UDF, ADD_X1 };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_UNKNOWN);
+	ck_assert_uint_eq(exc.elr, code_address(2));
+	stop();
+}
+END_TEST
+
+/* The same under single-step, where both arrive as one interrupt number. */
+START_TEST(cpu_undefined_instruction_within_the_last_block_is_told_from_a_step)
+{
+	static const uint32_t code[] = { ADD_X1, ADD_X1, UDF, ADD_X1, ADD_X1, ADD_X1 };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 2, &exc), CPU_STOP_BUDGET);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_int_eq(cpu_run(cpu, 1, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_UNKNOWN);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_branch_to_itself_uses_up_the_budget)
+{
+	static const uint32_t code[] = { ADD_X1, B(0) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 8, &exc), CPU_STOP_BUDGET);
+	ck_assert_uint_eq(seen.retired, 8);
+	ck_assert_uint_eq(cpu_pc(cpu), code_address(1));
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_register_read_in_mid_block_sees_what_ran_before_it)
+{
+	static const uint32_t code[] = { ADD_X1, MRS_X2, ADD_X1, ADD_X1, MRS_X2, SVC(0) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.reads, 2);
+	ck_assert_uint_eq(seen.at_read[0], 1);
+	ck_assert_uint_eq(seen.at_read[1], 4);
+	ck_assert_uint_eq(cpu_x(cpu, 2), 4);
+	ck_assert_uint_eq(seen.retired, 6);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_register_of_el1_traps_at_el0)
+{
+	static const uint32_t code[] = { ADD_X1, MRS_X5_MIDR, ADD_X1, SVC(0) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_ne(exc.esr >> EC_SHIFT, CPU_EC_SVC64);
+	ck_assert_uint_eq(exc.elr, code_address(1));
+	ck_assert_uint_eq(seen.retired, 1);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_new_code_runs_after_a_sync)
+{
+	static const uint32_t code[] = { ADD_X1, SVC(1) };
+	const uint32_t patched = SVC(2);
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	memcpy(ram + CODE, &patched, sizeof(patched));
+	cpu_sync_icache(cpu, RAM_BASE + CODE, sizeof(patched));
+	cpu_set_pc(cpu, RAM_BASE + CODE);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.esr & 0xffff, 2);
+	stop();
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("cpu");
+	TCase *t = tcase_create("engines");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, cpu_block_engine_stops_where_the_step_engine_does);
+	tcase_add_loop_test(t, cpu_svc_counts_and_returns_behind_itself, 0, 2);
+	tcase_add_loop_test(t, cpu_svc_as_the_last_of_the_budget_is_taken, 0, 2);
+	tcase_add_loop_test(t, cpu_data_abort_in_mid_block_is_not_counted, 0, 2);
+	tcase_add_loop_test(t, cpu_fetch_abort_is_not_counted_but_its_branch_is, 0, 2);
+	tcase_add_loop_test(t, cpu_undefined_instruction_is_not_counted, 0, 2);
+	tcase_add_loop_test(
+		t, cpu_undefined_instruction_within_the_last_block_is_told_from_a_step, 0, 2);
+	tcase_add_loop_test(t, cpu_branch_to_itself_uses_up_the_budget, 0, 2);
+	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
+	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
+	tcase_add_loop_test(t, cpu_new_code_runs_after_a_sync, 0, 2);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `machine`, `expect`, and the verbs of grammar v1 that are checked but not
+ * built: their arguments must be right, then they say so.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus/compiler/verbs.h"
+
+/* ---- machine */
+
+static const struct parse_name irq_names[] = {
+	{"ok", SCN_IRQ_OK},
+	{"none", SCN_IRQ_NONE},
+	{"fail", SCN_IRQ_FAIL},
+	{NULL, 0},
+};
+static const struct parse_name reset_names[] = {{"zero", 0}, {"poison", 1}, {NULL, 0}};
+
+static int choice(struct parser *p, const struct parse_word *word, const char *text,
+		  const struct parse_name *names, uint64_t *value)
+{
+	if (parse_lookup(names, text, strlen(text), value))
+		return parse_fail(p, word, "unknown value: `%s`", word->text);
+	return 0;
+}
+
+static int machine_preset(struct parser *p, const struct parse_word *word,
+			  const char *text)
+{
+	char *copy;
+
+	if (!strcmp(text, "full"))
+		parse_unbuilt(p, "preset=full");
+	else if (strcmp(text, "qemu-a57"))
+		return parse_fail(p, word, "unknown preset: `%s`", text);
+	copy = strdup(text);
+	if (!copy)
+		abort();
+	free(p->scn->machine.preset);
+	p->scn->machine.preset = copy;
+	return 0;
+}
+
+static int machine_word(struct parser *p, const struct parse_word *word)
+{
+	struct scn_machine *machine = &p->scn->machine;
+	const char *text;
+	uint64_t value = 0;
+	int failed;
+
+	if ((text = parse_value(word, "preset")))
+		return machine_preset(p, word, text);
+	if ((text = parse_value(word, "cpus"))) {
+		failed = parse_number(p, word, text, 64, &value);
+		if (!failed && value != 1)
+			parse_unbuilt(p, "cpus=%s", text);
+		machine->cpus = (unsigned)value;
+		return failed;
+	}
+	if ((text = parse_value(word, "counters"))) {
+		failed = parse_number(p, word, text, 31, &value);
+		machine->counters = (unsigned)value;
+	} else if ((text = parse_value(word, "hz"))) {
+		failed = parse_number(p, word, text, 10000, &value);
+		machine->hz = (unsigned)value;
+	} else if ((text = parse_value(word, "skid"))) {
+		failed = parse_number(p, word, text, UINT32_MAX, &machine->skid);
+	} else if ((text = parse_value(word, "irq"))) {
+		failed = choice(p, word, text, irq_names, &value);
+		machine->irq = value;
+	} else if ((text = parse_value(word, "reset"))) {
+		failed = choice(p, word, text, reset_names, &value);
+		machine->poison = value;
+	} else {
+		return parse_fail(p, word, "unknown argument: `%s`", word->text);
+	}
+	if (!failed && !p->scn->emulator_only)
+		p->scn->emulator_only = "machine";
+	return failed;
+}
+
+static int verb_machine(struct parser *p)
+{
+	if (p->scn->machine.line)
+		return parse_fail(p, NULL, "second machine line, the first is %u",
+				  p->scn->machine.line);
+	if (p->scn->nsteps)
+		return parse_fail(p, NULL, "machine stands before the first step");
+	p->scn->machine.line = p->line;
+	for (unsigned i = 1; i < p->nwords; i++)
+		if (machine_word(p, &p->words[i]))
+			return -1;
+	return 0;
+}
+
+/* ---- expect */
+
+static int expect_arg(struct parser *p, const struct parse_word *word,
+		      struct scn_expect *expect)
+{
+	const char *equals = strchr(word->text, '=');
+	const char *times = parse_value(word, "times");
+	struct scn_arg *arg;
+
+	if (times)
+		return parse_number(p, word, times, UINT32_MAX, &expect->times);
+	if (!equals || equals == word->text || !equals[1])
+		return parse_fail(p, word, "not NAME=VALUE: `%s`", word->text);
+	if (expect->nargs == SCN_MAX_ARGS)
+		return parse_fail(p, word, "more than %d arguments", SCN_MAX_ARGS);
+	arg = &expect->args[expect->nargs++];
+	arg->name = strndup(word->text, (size_t)(equals - word->text));
+	arg->text = strdup(equals + 1);
+	if (!arg->name || !arg->text)
+		abort();
+	arg->number = !parse_u64(arg->text, &arg->value);
+	return 0;
+}
+
+static int expect_bus(struct parser *p)
+{
+	struct scn *scn = p->scn;
+	struct scn_expect *expect;
+
+	if (!parse_is_name(p->words[2].text))
+		return parse_fail(p, &p->words[2], "not a name: `%s`", p->words[2].text);
+	if (!scn->emulator_only)
+		scn->emulator_only = "expect bus";
+	scn->expects = scn_grow(scn->expects, scn->nexpects, sizeof(*scn->expects));
+	expect = &scn->expects[scn->nexpects++];
+	memset(expect, 0, sizeof(*expect));
+	expect->line = p->line;
+	expect->after = scn->nsteps;
+	expect->times = 1;
+	expect->words = strdup(p->joined);
+	expect->kind = strdup(p->words[2].text);
+	if (!expect->words || !expect->kind)
+		abort();
+	for (unsigned i = 3; i < p->nwords; i++)
+		if (expect_arg(p, &p->words[i], expect))
+			return -1;
+	return 0;
+}
+
+static int verb_expect(struct parser *p)
+{
+	if (!strcmp(p->words[1].text, "bus"))
+		return expect_bus(p);
+	if (strcmp(p->words[1].text, "probe"))
+		return parse_fail(p, &p->words[1], "expect bus or expect probe, not `%s`",
+				  p->words[1].text);
+	parse_unbuilt(p, "expect probe");
+	return 0;
+}
+
+/* ---- checked, not built: one pattern a verb */
+
+/*
+ * A pattern is one letter a word behind the verb:
+ *   w any word	  n a number	s a number, perhaps negative	v a name
+ *   e an event	  t a task	T a new task
+ * and `|` in front of what may be left out. The few verbs with more shape have
+ * a function.
+ */
+static int later_word(struct parser *p, const struct parse_word *word, char kind)
+{
+	uint64_t value;
+	int64_t sign;
+
+	switch (kind) {
+	case 'n':
+		return parse_number(p, word, word->text, UINT64_MAX, &value);
+	case 's':
+		return parse_signed(p, word, word->text, INT64_MAX, &sign);
+	case 'v':
+		if (!parse_is_name(word->text))
+			return parse_fail(p, word, "not a name: `%s`", word->text);
+		return 0;
+	case 'e':
+		return parse_event_ref(p, word, word->text) < 0 ? -1 : 0;
+	case 't':
+		for (unsigned i = 0; i < p->ntasks; i++)
+			if (!strcmp(p->tasks[i], word->text))
+				return 0;
+		return parse_fail(p, word, "unknown task: `%s`", word->text);
+	case 'T':
+		if (!parse_is_name(word->text))
+			return parse_fail(p, word, "not a name: `%s`", word->text);
+		p->tasks = scn_grow(p->tasks, p->ntasks, sizeof(*p->tasks));
+		p->tasks[p->ntasks] = strdup(word->text);
+		if (!p->tasks[p->ntasks++])
+			abort();
+		return 0;
+	}
+	return 0;
+}
+
+static int one_of(struct parser *p, unsigned i, const char *list)
+{
+	const char *text = p->words[i].text;
+	size_t n = strlen(text);
+
+	for (const char *at = list; !strchr(text, '|') && (at = strstr(at, text));
+	     at += n)
+		if ((at == list || at[-1] == '|') && (at[n] == '|' || !at[n]))
+			return 0;
+	return parse_fail(p, &p->words[i], "%s, not `%s`", list, text);
+}
+
+static int shape_prctl(struct parser *p)
+{
+	if (one_of(p, 1, "enable|disable|name"))
+		return -1;
+	if (!strcmp(p->words[1].text, "name"))
+		return parse_arity(p, 3, 3, "prctl name TEXT");
+	return parse_arity(p, 2, 2, "prctl enable|disable");
+}
+
+static int shape_fcntl(struct parser *p)
+{
+	if (later_word(p, &p->words[1], 'e') || one_of(p, 2, "async|sig|owner"))
+		return -1;
+	if (!strcmp(p->words[2].text, "async"))
+		return parse_arity(p, 3, 3, "fcntl EV async");
+	if (parse_arity(p, 4, 4, "fcntl EV sig N|owner TASK"))
+		return -1;
+	return later_word(p, &p->words[3], p->words[2].text[0] == 's' ? 'n' : 't');
+}
+
+static int shape_deny(struct parser *p)
+{
+	return one_of(p, 1, "open|read|write");
+}
+
+static int shape_unshare(struct parser *p)
+{
+	return one_of(p, 1, "pid");
+}
+
+static int shape_map(struct parser *p)
+{
+	uint64_t offset;
+
+	for (unsigned i = 2; i < p->nwords; i++) {
+		const struct parse_word *word = &p->words[i];
+		const char *text = parse_value(word, "offset");
+
+		if (text) {
+			if (parse_number(p, word, text, INT64_MAX, &offset))
+				return -1;
+		} else if (!parse_value(word, "prot") && one_of(p, i, "shared|private")) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static const struct later {
+	const char *name, *pattern, *use;
+	bool block;
+	int (*shape)(struct parser *p);
+} later_verbs[] = {
+	{"sysctl", "ws", "sysctl NAME VALUE", false, NULL},
+	{"setuid", "n", "setuid N", false, NULL},
+	{"rlimit", "vn", "rlimit NAME N", false, NULL},
+	{"unshare", "w", "unshare pid", false, shape_unshare},
+	{"deny", "w", "deny open|read|write", false, shape_deny},
+	{"prctl", "w|w", "prctl enable|disable|name TEXT", false, shape_prctl},
+	{"fcntl", "ew|w", "fcntl EV async|sig N|owner TASK", false, shape_fcntl},
+	{"call", "v|wwwwww", "call NAME ARGS", false, NULL},
+	{"rdpmc", "e", "rdpmc EV", false, NULL},
+	{"hostile", "e", "hostile EV", false, NULL},
+	{"map", "w|www", "map FILE [prot=] [shared|private] [offset=]", false, shape_map},
+	{"touch", "nn", "touch ADDR N", false, NULL},
+	{"thread", "T", "thread T {", true, NULL},
+	{"fork", "T", "fork T {", true, NULL},
+	{"exec", "", "exec {", true, NULL},
+	{"wait", "t", "wait T", false, NULL},
+	{"exit", "|n", "exit [N]", false, NULL},
+	{"yield", "", "yield", false, NULL},
+	{"switch", "t", "switch T", false, NULL},
+	{"sync", "vv", "sync A B", false, NULL},
+	{"sleep", "n", "sleep NS", false, NULL},
+	{"affinity", "n", "affinity N", false, NULL},
+	{"repeat", "n", "repeat N {", true, NULL},
+	{"feed", "w", "feed FILE", false, NULL},
+};
+
+static int later_verb(struct parser *p, const struct later *verb)
+{
+	const char *bar = strchr(verb->pattern, '|');
+	unsigned all = (unsigned)strlen(verb->pattern) - (bar ? 1 : 0);
+	unsigned must = bar ? (unsigned)(bar - verb->pattern) : all;
+	const char *kind = verb->pattern;
+
+	if (parse_arity(p, 1 + must, 1 + all, verb->use))
+		return -1;
+	for (unsigned i = 1; i < p->nwords; i++, kind++) {
+		if (*kind == '|')
+			kind++;
+		if (later_word(p, &p->words[i], *kind))
+			return -1;
+	}
+	if (verb->shape && verb->shape(p))
+		return -1;
+	if (verb->block != p->opens)
+		return parse_fail(p, NULL,
+				  verb->block ? "`{` missing: %s" : "no block: %s",
+				  verb->use);
+	if (verb->block) {
+		if (p->nblocks == PARSE_MAX_BLOCKS)
+			return parse_fail(p, NULL, "more than %d blocks deep",
+					  PARSE_MAX_BLOCKS);
+		p->blocks[p->nblocks++] = (struct parse_block){verb->name, p->line};
+	}
+	parse_unbuilt(p, "%s", verb->name);
+	return 0;
+}
+
+static const struct parse_verb declarations[] = {
+	{"machine", 2, PARSE_MAX_WORDS, "machine KEY=VALUE ...", verb_machine},
+	{"expect", 3, PARSE_MAX_WORDS, "expect bus KIND ...|probe FUNCTION ARGS",
+	 verb_expect},
+	{NULL, 0, 0, NULL, NULL},
+};
+
+static const struct parse_verb *find_verb(const struct parse_verb *table,
+					  const char *name)
+{
+	for (; table->name; table++)
+		if (!strcmp(table->name, name))
+			return table;
+	return NULL;
+}
+
+int parse_verb(struct parser *p)
+{
+	const char *name = p->words[0].text;
+	const struct parse_verb *verb = find_verb(parse_built_verbs, name);
+
+	if (!verb)
+		verb = find_verb(declarations, name);
+	if (verb) {
+		if (p->opens)
+			return parse_fail(p, NULL, "no block: %s", verb->use);
+		if (parse_arity(p, verb->min, verb->max, verb->use))
+			return -1;
+		return verb->parse(p);
+	}
+	for (unsigned i = 0; i < sizeof(later_verbs) / sizeof(later_verbs[0]); i++)
+		if (!strcmp(later_verbs[i].name, name))
+			return later_verb(p, &later_verbs[i]);
+	if (!strcmp(name, "}")) {
+		if (!p->nblocks)
+			return parse_fail(p, &p->words[0], "`}` closes nothing");
+		p->nblocks--;
+		return 0;
+	}
+	return parse_fail(p, NULL, "unknown verb: %s", name);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Verb tables: one row a verb, looked up by parse_verb(). */
+#ifndef PMULAB_CORPUS_COMPILER_VERBS_H
+#define PMULAB_CORPUS_COMPILER_VERBS_H
+
+#include "corpus/compiler/parse.h"
+
+struct parse_verb {
+	const char *name;
+	unsigned min, max; /* words, the verb among them */
+	const char *use;
+	int (*parse)(struct parser *p);
+};
+
+extern const struct parse_verb parse_built_verbs[]; /* verbs.c */
+
+#endif

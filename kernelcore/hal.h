@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine under the kernel. kernelcore/ reaches the hardware only through
+ * this door; host/ implements it on emu/, arm64/ in real mrs and msr.
+ *
+ * On the host each operation marked [op] costs EL1 cycles from a table and is
+ * an interrupt point: when it is done, a pending interrupt that PSTATE.I, the
+ * GIC's mask and the running priority let through is taken as a nested call of
+ * kentry_irq(). Nothing else is an interrupt point.
+ *
+ * `struct hal` stands for the CPU that executes the caller. No function here
+ * allocates or may be called with an invalid pointer.
+ */
+#ifndef PMULAB_KERNELCORE_HAL_H
+#define PMULAB_KERNELCORE_HAL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hal;
+
+/* op0:op1:CRn:CRm:op2 as in MRS/MSR. */
+#define HAL_SYSREG(op0, op1, crn, crm, op2) \
+	((uint32_t)((op0) << 14 | (op1) << 11 | (crn) << 7 | (crm) << 3 | (op2)))
+
+/* Performance monitors (Arm ARM, D24.5). */
+#define HAL_PMCR_EL0	   HAL_SYSREG(3, 3, 9, 12, 0)
+#define HAL_PMCNTENSET_EL0 HAL_SYSREG(3, 3, 9, 12, 1)
+#define HAL_PMCNTENCLR_EL0 HAL_SYSREG(3, 3, 9, 12, 2)
+#define HAL_PMOVSCLR_EL0   HAL_SYSREG(3, 3, 9, 12, 3)
+#define HAL_PMSWINC_EL0	   HAL_SYSREG(3, 3, 9, 12, 4)
+#define HAL_PMSELR_EL0	   HAL_SYSREG(3, 3, 9, 12, 5)
+#define HAL_PMCEID0_EL0	   HAL_SYSREG(3, 3, 9, 12, 6)
+#define HAL_PMCEID1_EL0	   HAL_SYSREG(3, 3, 9, 12, 7)
+#define HAL_PMCCNTR_EL0	   HAL_SYSREG(3, 3, 9, 13, 0)
+#define HAL_PMUSERENR_EL0  HAL_SYSREG(3, 3, 9, 14, 0)
+#define HAL_PMINTENSET_EL1 HAL_SYSREG(3, 0, 9, 14, 1)
+#define HAL_PMINTENCLR_EL1 HAL_SYSREG(3, 0, 9, 14, 2)
+#define HAL_PMOVSSET_EL0   HAL_SYSREG(3, 3, 9, 14, 3)
+#define HAL_PMCCFILTR_EL0  HAL_SYSREG(3, 3, 14, 15, 7)
+/* n: 0..30 */
+#define HAL_PMEVCNTR_EL0(n)  HAL_SYSREG(3, 3, 14, 8 + ((n) >> 3), (n) & 7)
+#define HAL_PMEVTYPER_EL0(n) HAL_SYSREG(3, 3, 14, 12 + ((n) >> 3), (n) & 7)
+
+/* GIC CPU interface (IHI 0069, 12.2). */
+#define HAL_ICC_PMR_EL1	    HAL_SYSREG(3, 0, 4, 6, 0)
+#define HAL_ICC_IAR1_EL1    HAL_SYSREG(3, 0, 12, 12, 0)
+#define HAL_ICC_EOIR1_EL1   HAL_SYSREG(3, 0, 12, 12, 1)
+#define HAL_ICC_BPR1_EL1    HAL_SYSREG(3, 0, 12, 12, 3)
+#define HAL_ICC_CTLR_EL1    HAL_SYSREG(3, 0, 12, 12, 4)
+#define HAL_ICC_SRE_EL1	    HAL_SYSREG(3, 0, 12, 12, 5)
+#define HAL_ICC_IGRPEN1_EL1 HAL_SYSREG(3, 0, 12, 12, 7)
+
+/* Memory management. */
+#define HAL_SCTLR_EL1 HAL_SYSREG(3, 0, 1, 0, 0)
+#define HAL_TTBR0_EL1 HAL_SYSREG(3, 0, 2, 0, 0)
+#define HAL_TCR_EL1   HAL_SYSREG(3, 0, 2, 0, 2)
+#define HAL_MAIR_EL1  HAL_SYSREG(3, 0, 10, 2, 0)
+
+#define HAL_CNTFRQ_EL0 HAL_SYSREG(3, 3, 14, 0, 0)
+#define HAL_CNTVCT_EL0 HAL_SYSREG(3, 3, 14, 0, 2)
+
+/* PSTATE as SPSR_EL1 holds it. */
+#define HAL_PSTATE_I	   (UINT64_C(1) << 7)
+#define HAL_PSTATE_EL_MASK UINT64_C(0xc)
+
+/* A CPU's general state at an exception. For a system call x[0..8], pc, sp and
+ * pstate are valid; in an interrupt only pc and pstate. */
+struct hal_regs {
+	uint64_t x[31];
+	uint64_t sp;
+	uint64_t pc;
+	uint64_t pstate;
+};
+
+static inline int hal_regs_user(const struct hal_regs *regs)
+{
+	return (regs->pstate & HAL_PSTATE_EL_MASK) == 0;
+}
+
+/* [op] Read or write a system register of this CPU. A register that the
+ * machine does not have is a bug of the kernel: the host backend aborts. */
+uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg);
+void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value);
+
+/* [op] Instruction synchronisation barrier. */
+void hal_isb(struct hal *hal);
+
+/* [op] Mask IRQs; returns what hal_irq_restore() wants back. Nests. */
+unsigned long hal_irq_save(struct hal *hal);
+/* [op] */
+void hal_irq_restore(struct hal *hal, unsigned long flags);
+/* [op] Unmask IRQs (the way in of a system call). */
+void hal_irq_enable(struct hal *hal);
+/* [op] Mask IRQs (the way out of a system call). */
+void hal_irq_disable(struct hal *hal);
+
+/* [op] The kernel's clock: ns since reset, from CNTVCT_EL0; monotonic, quantum
+ * 1e9/CNTFRQ ns. Also perf's clock (Linux: local_clock()). */
+uint64_t hal_clock_ns(struct hal *hal);
+
+/* [op] One chunk of a copy between kernel memory (either side may be a page
+ * that a user maps). @n: 0..4096 bytes. */
+void hal_copy(struct hal *hal, void *dst, const void *src, size_t n);
+
+/* [op] A device register by physical address (multiple of 4). */
+uint32_t hal_mmio_read32(struct hal *hal, uint64_t pa);
+void hal_mmio_write32(struct hal *hal, uint64_t pa, uint32_t value);
+
+/* RAM: physical base, bytes, and the kernel's view of an address in it. */
+uint64_t hal_ram_base(struct hal *hal);
+uint64_t hal_ram_size(struct hal *hal);
+void *hal_phys_to_virt(struct hal *hal, uint64_t pa);
+uint64_t hal_virt_to_phys(struct hal *hal, const void *va);
+
+/* 0..7 */
+unsigned hal_cpu_id(struct hal *hal);
+
+/* Instructions were written to [pa, pa+n): make them visible to execution. */
+void hal_sync_icache(struct hal *hal, uint64_t pa, size_t n);
+
+/* [op] Program output. */
+void hal_console_write(struct hal *hal, const void *buf, size_t n);
+
+/* [op] Wait for an interrupt, at most until hal_clock_ns() reaches @ns. */
+void hal_wait_until(struct hal *hal, uint64_t ns);
+
+/* Is a device wired to this private interrupt (device tree)? @intid 16..31. */
+int hal_irq_wired(struct hal *hal, unsigned intid);
+
+/* Redistributor SGI_base frame of this CPU, physical. */
+uint64_t hal_gicr_sgi(struct hal *hal);
+
+/* Tell an observer. Costs nothing, is no interrupt point, may be empty. */
+enum hal_note {
+	HAL_NOTE_RECORD, /* a = PERF_RECORD type, b = bytes written */
+	HAL_NOTE_LOST,	 /* a = PERF_RECORD type, b = bytes dropped */
+	HAL_NOTE_WAKEUP, /* a = event id */
+	HAL_NOTE_ARMED,	 /* a = counter, b = PMCR.E is on again after serving it */
+};
+void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b);
+
+/*
+ * What the laboratory asks of the kernel's host (emulator only): system call
+ * HAL_LAB_BASE + call. Counters are hardware numbers (31: the cycle counter);
+ * sys/ has turned fds into them. 0 or -Exxx; -ENOSYS on real hardware.
+ */
+enum { HAL_LAB_BASE = 0x7000 };
+enum hal_lab {
+	HAL_LAB_INJECT,	  /* args: forced if < 0, counter, events, el */
+	HAL_LAB_MASK,	  /* no interrupt passes the GIC */
+	HAL_LAB_UNMASK,	  /* [op] they pass again */
+	HAL_LAB_AT_OP,	  /* args 0..3 as INJECT, at the args[4]-th [op] from the
+			   * next system call on */
+	HAL_LAB_AT_ARMED, /* args 0..3 as INJECT, when counter args[4] was noted
+			   * HAL_NOTE_ARMED for the args[5]-th time from now */
+	HAL_LAB_CALLS,
+};
+long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6]);
+
+/* Barriers between CPUs, and between the kernel and a ring's reader. */
+static inline void hal_smp_wmb(void)
+{
+	atomic_thread_fence(memory_order_release);
+}
+
+static inline void hal_smp_rmb(void)
+{
+	atomic_thread_fence(memory_order_acquire);
+}
+
+static inline void hal_smp_mb(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+#endif

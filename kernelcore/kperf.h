@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way down: what a perf core provides to the kernel around it. perf/ is
+ * the one of this project; `-Dcore=path/to/libX.a` links another one instead,
+ * and null/ is the smallest that fits (open gives ENOSYS).
+ *
+ * All longs and ints are 0 or more on success, -Exxx (Linux's numbers) else.
+ * A perf core never blocks. Process context unless a line says otherwise.
+ */
+#ifndef PMULAB_KERNELCORE_KPERF_H
+#define PMULAB_KERNELCORE_KPERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernelcore/hal.h"
+
+struct ksys;
+struct ksys_task;
+struct kperf;
+struct kperf_event;
+
+/* Make a core with the profile's policy ("linux-6.1", "linux-6.12"). Memory is
+ * from ksys_alloc(). -ENOENT: no such profile; -ENOMEM. */
+int kperf_create(struct ksys *sys, const char *profile, struct kperf **out);
+/* No event may be left. */
+void kperf_destroy(struct kperf *perf);
+
+/* The @i-th profile's name, NULL after the last. */
+const char *kperf_profile(unsigned i);
+
+/* This CPU (hal's) comes up: reset its PMU (Linux armv8pmu_reset: CNTENCLR,
+ * INTENCLR, OVSCLR, PMCR = P|C|LC, E=0), request and enable the PMU interrupt.
+ * An interrupt that cannot be had is no error: sampling opens then fail
+ * EOPNOTSUPP. */
+int kperf_cpu_online(struct kperf *perf, struct hal *hal);
+
+/* perf_event_open(2). Arguments as the user passed them; @uattr is a user
+ * address of the current task. Reserves and installs the fd by ksys_fd_*().
+ * Returns the fd. */
+long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
+		int32_t group_fd, uint64_t flags);
+
+/* The fd's operations. @event is what kperf_open() installed. */
+long kperf_read(struct kperf_event *event, uint64_t ubuf, uint64_t count);
+long kperf_ioctl(struct kperf_event *event, uint32_t cmd, uint64_t arg);
+/* POLLIN, POLLHUP, POLLERR as poll(2) has them; consumes the wakeup. */
+unsigned kperf_poll(struct kperf_event *event);
+
+enum {
+	KPERF_PROT_READ = 1,
+	KPERF_PROT_WRITE = 2,
+	KPERF_MAP_SHARED = 1,
+};
+
+/* mmap(2) of the fd. @size in bytes, a multiple of the page size, not 0;
+ * @pgoff in pages; @prot KPERF_PROT_*; @flags KPERF_MAP_*. On success *pages
+ * is an array of *npages kernel addresses of pages (header first) that the
+ * event owns until the last kperf_munmap(). */
+long kperf_mmap(struct kperf_event *event, uint64_t size, uint64_t pgoff,
+		unsigned prot, unsigned flags, void *const **pages,
+		size_t *npages);
+/* One mapping made by kperf_mmap() goes away. Holds the event until then. */
+void kperf_munmap(struct kperf_event *event);
+
+/* The fd's last reference is gone. The event lives on while mapped. */
+void kperf_release(struct kperf_event *event);
+
+/* The PMU's interrupt on hal's CPU, IRQs masked. IRQ context: no allocation,
+ * no unbounded loop, no libc. True when it was ours. */
+bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs);
+
+/* The scheduler's hooks, IRQs masked, on the CPU of @hal. @task comes in or
+ * goes out; one relaxed load when perf is unused. */
+void kperf_sched_in(struct kperf *perf, struct hal *hal, struct ksys_task *task);
+void kperf_sched_out(struct kperf *perf, struct hal *hal, struct ksys_task *task);
+
+/* @task has begun to exit; after this call no event refers to it. */
+void kperf_task_exit(struct kperf *perf, struct ksys_task *task);
+
+/* [irq] The hardware counter (0..30, 31: cycle counter) that the event is on
+ * now, for the laboratory's injections; -ENOENT when it is on none. */
+int kperf_event_counter(const struct kperf_event *event);
+
+#endif

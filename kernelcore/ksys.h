@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way up: what a perf core may ask of the kernel around it. sys/ provides
+ * it; tests of perf/ alone provide a small one of their own.
+ *
+ * Functions marked [irq] may be called in IRQ context; the others may not.
+ */
+#ifndef PMULAB_KERNELCORE_KSYS_H
+#define PMULAB_KERNELCORE_KSYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernelcore/hal.h"
+
+struct ksys;
+struct ksys_task;
+struct kperf_event;
+
+enum {
+	KSYS_PAGE_SIZE = 4096,
+	KSYS_HZ = 250,
+	KSYS_MAX_CPUS = 8,
+};
+
+/* [irq] The CPU that executes the caller; that CPU's handle by number. */
+struct hal *ksys_hal(struct ksys *sys);
+unsigned ksys_ncpus(struct ksys *sys);
+
+/* Zeroed kernel memory, 16-byte aligned, up to 64 KiB; NULL when there is
+ * none. ksys_free(NULL) is allowed. */
+void *ksys_alloc(struct ksys *sys, size_t size);
+void ksys_free(struct ksys *sys, void *p);
+
+/* One zeroed page that may be lent to user mappings; NULL when out of memory. */
+void *ksys_page_alloc(struct ksys *sys);
+void ksys_page_free(struct ksys *sys, void *page);
+
+/* To and from the current task's memory, in chunks of one [op] each. 0, or
+ * -EFAULT when any byte is not mapped with that right; then a prefix may have
+ * been copied. @size 0 is 0. */
+int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size);
+int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t size);
+
+/* [irq] The task that runs on this CPU; NULL is the idle task. */
+struct ksys_task *ksys_current(struct ksys *sys);
+/* A task by its number as the current task sees it, NULL when there is none;
+ * 0 is the current task. */
+struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid);
+/* [irq] The task's numbers as the namespace of @observer sees them: process
+ * (tgid) and thread. 0 when invisible there; -1 once the task is dead. */
+int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer);
+int32_t ksys_task_tid(const struct ksys_task *task, const struct ksys_task *observer);
+/* [irq] Where perf hangs its per-task context; NULL at first. */
+void **ksys_task_perf(struct ksys_task *task);
+
+/* File descriptors of the current task. Reserve first, install last: -EMFILE. */
+int ksys_fd_reserve(struct ksys *sys, bool cloexec);
+void ksys_fd_cancel(struct ksys *sys, int fd);
+void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event);
+/* -EBADF: not open; -EINVAL: open, but no perf event. */
+int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out);
+
+/* Rights of the current task: CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. */
+enum ksys_cap { KSYS_CAP_PERFMON, KSYS_CAP_SYS_ADMIN, KSYS_CAP_IPC_LOCK };
+bool ksys_capable(struct ksys *sys, enum ksys_cap cap);
+
+/* State behind /proc/sys/kernel/perf_event_*; [irq]. */
+enum ksys_sysctl {
+	KSYS_SYSCTL_PARANOID,	     /* -1..4, Debian's default 3 */
+	KSYS_SYSCTL_MAX_SAMPLE_RATE, /* samples a second */
+	KSYS_SYSCTL_MLOCK_KB,
+	KSYS_SYSCTLS,
+};
+int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name);
+
+/* Request the per-CPU interrupt @intid on every CPU: kentry_irq() then
+ * hands it to kperf_irq(). -ENOENT: the machine does not wire it; -EBUSY. */
+int ksys_irq_request(struct ksys *sys, unsigned intid);
+/* Enable or disable it at the GIC for the CPU of @hal. */
+void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on);
+
+/* [irq] Deferred work: fn(arg) runs once on this CPU, IRQs masked, after the
+ * interrupt (or at once after the current IRQ-off region when none is active).
+ * Queueing a queued item does nothing. @work lives with its owner. */
+struct ksys_irq_work {
+	void (*fn)(void *arg);
+	void *arg;
+	struct ksys_irq_work *next;
+	bool queued;
+};
+void ksys_irq_work_queue(struct ksys *sys, struct ksys_irq_work *work);
+/* Drop it if still queued, so that its memory may go. */
+void ksys_irq_work_cancel(struct ksys *sys, struct ksys_irq_work *work);
+
+/* [irq] Whoever polls @event's fd should look again. */
+void ksys_poll_wake(struct ksys *sys, struct kperf_event *event);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An event: its attributes, counts, times and place in context and group.
+ */
+#ifndef PMULAB_KERNELCORE_PERF_EVENT_H
+#define PMULAB_KERNELCORE_PERF_EVENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernelcore/ksys.h"
+#include "kernelcore/perf/attr.h"
+#include "kernelcore/perf/list.h"
+
+struct kperf;
+struct perf_context;
+struct perf_ring;
+
+/* Linux's values: the order is compared. */
+enum perf_event_state {
+	PERF_EVENT_DEAD = -4,
+	PERF_EVENT_EXIT = -3,
+	PERF_EVENT_ERROR = -2,
+	PERF_EVENT_OFF = -1,
+	PERF_EVENT_INACTIVE = 0,
+	PERF_EVENT_ACTIVE = 1,
+};
+
+/* The event's side of a counter. */
+struct perf_hw {
+	uint64_t evtype;	/* event number and filter bits */
+	bool is_64bit;		/* config1 bit 0 */
+	bool user_read;		/* config1 bit 1 */
+	bool stopped;
+	int counter;		/* -1: on none */
+	uint64_t sample_period; /* half range for an event that only counts */
+	uint64_t last_period;	/* the period that ended last */
+	int64_t period_left;	/* <= 0: it ended and nobody served it */
+	uint64_t prev_count;	/* the counter when count was up to date */
+};
+
+struct kperf_event {
+	struct kperf *perf;
+	struct perf_list all;	      /* kperf.events */
+	struct perf_attr attr;
+	uint64_t id;
+	int cpu;		      /* -1: any */
+	bool attach_task;
+	unsigned refs;		      /* the fd and each mapping */
+	struct ksys_task *observer;   /* whose pid namespace; NULL: it has exited */
+
+	struct perf_context *ctx;
+	bool in_context;	      /* on ctx->events */
+	bool in_group;
+	struct perf_list ctx_entry;
+	struct perf_list group_entry; /* ctx->groups, leaders only */
+	struct kperf_event *leader;   /* itself when alone */
+	struct perf_list siblings, sibling_entry;
+	unsigned nr_siblings;
+	uint64_t read_size;
+
+	enum perf_event_state state;
+	int oncpu;		      /* -1: inactive */
+	struct perf_hw hw;
+	uint64_t count;
+	uint64_t tstamp, total_time_enabled, total_time_running; /* ns */
+
+	struct perf_ring *ring;	      /* its own or another event's */
+	struct perf_list ring_entry;  /* ring->events */
+	unsigned mmap_count;
+	atomic_uint_least64_t lost_samples;
+
+	int event_limit;	      /* IOC_REFRESH's rest, 0: none */
+	bool pending_wakeup, pending_disable;
+	struct ksys_irq_work pending_irq;
+};
+
+static inline bool perf_event_is_sampling(const struct kperf_event *event)
+{
+	return event->attr.u.a.sample_period != 0;
+}
+
+/* Bytes a read() wants, for the group as it is. */
+void perf_event_header_size(struct kperf_event *event);
+
+/* Where records of @event go from now on: NULL is nowhere. Takes over one
+ * reference to @ring. */
+void perf_event_attach_ring(struct kperf_event *event, struct perf_ring *ring);
+
+/* PERF_EVENT_IOC_SET_OUTPUT; @output NULL is -1. -EINVAL. */
+int perf_event_set_output(struct kperf_event *event, struct kperf_event *output);
+
+/* [irq] Everybody who polls the ring of @event. */
+void perf_event_wakeup(struct kperf_event *event);
+
+/* One of fd and mappings is gone. */
+void perf_event_put(struct kperf_event *event);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernelcore/perf/mmap_page.h"
+
+#include <asm-generic/errno-base.h>
+#include <asm-generic/errno.h>
+#include <linux/perf_event.h>
+
+#include "kernelcore/perf/event.h"
+#include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/policy.h"
+#include "kernelcore/perf/ring.h"
+
+enum { CLOCK_BITS = 57 }; /* Linux's width of CNTVCT_EL0 at 62.5 MHz */
+
+/* What user space needs to turn CNTVCT_EL0 into perf's time: this kernel's
+ * clock starts with the counter. */
+static void update_clock(const struct kperf *perf, struct perf_event_mmap_page *page,
+			 uint64_t now)
+{
+	page->time_mult = perf->time_mult;
+	page->time_shift = (uint16_t)perf->time_shift;
+	page->time_zero = 0;
+	page->time_cycles = 0;
+	page->time_mask = (UINT64_C(1) << CLOCK_BITS) - 1;
+	page->time_offset = page->time_zero - now;
+	page->cap_user_time = 1;
+	page->cap_user_time_zero = 1;
+	page->cap_user_time_short = 1;
+}
+
+void perf_mmap_page_update(struct kperf_event *event)
+{
+	struct perf_event_mmap_page *page;
+	uint64_t now, enabled, running;
+
+	if (!event->ring)
+		return;
+	now = hal_clock_ns(ksys_hal(event->perf->sys));
+	perf_event_times(event, perf_ctx_time_now(event, now), &enabled, &running);
+	page = event->ring->user_page;
+	page->lock++;
+	atomic_signal_fence(memory_order_seq_cst);
+	page->index = 0; /* no user access to counters (perf_user_access 0) */
+	page->offset = (int64_t)event->count;
+	page->time_enabled = enabled;
+	page->time_running = running;
+	page->cap_user_rdpmc = event->hw.user_read;
+	if (event->hw.user_read)
+		page->pmc_width = event->hw.is_64bit ? 64 : 32;
+	update_clock(event->perf, page, now);
+	atomic_signal_fence(memory_order_seq_cst);
+	page->lock++;
+}
+
+static void init_page(const struct perf_ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->user_page;
+
+	page->cap_bit0_is_deprecated = 1;
+	page->size = offsetof(struct perf_event_mmap_page, __reserved);
+	page->data_offset = KSYS_PAGE_SIZE;
+	page->data_size = perf_ring_size(ring);
+}
+
+static bool is_power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* An AUX area: no PMU here has one. Offset and size come from the page that
+ * user space writes. */
+static long mmap_aux(const struct kperf_event *event, uint64_t size, uint64_t pgoff)
+{
+	const struct perf_event_mmap_page *page;
+	uint64_t offset;
+
+	if (!event->ring)
+		return -EINVAL;
+	page = event->ring->user_page;
+	offset = page->aux_offset;
+	if (offset < perf_ring_size(event->ring) + KSYS_PAGE_SIZE ||
+	    offset != pgoff * KSYS_PAGE_SIZE || page->aux_size != size ||
+	    !is_power_of_two(size / KSYS_PAGE_SIZE))
+		return -EINVAL;
+	return -EOPNOTSUPP;
+}
+
+static uint64_t online_cpus(const struct kperf *perf)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < KSYS_MAX_CPUS; i++)
+		n += perf->cpus[i].hal != NULL;
+	return n;
+}
+
+/* Charge @pages: first against perf_event_mlock_kb a CPU, what is over against
+ * RLIMIT_MEMLOCK. */
+static int charge(struct kperf *perf, uint64_t pages, uint64_t *charged, uint64_t *pinned)
+{
+	uint64_t limit = (uint64_t)ksys_sysctl(perf->sys, KSYS_SYSCTL_MLOCK_KB) /
+			 (KSYS_PAGE_SIZE / 1024) * online_cpus(perf);
+	uint64_t locked = perf->mlock_pages < limit ? perf->mlock_pages : limit;
+
+	*charged = pages;
+	*pinned = 0;
+	if (locked + pages > limit) {
+		*pinned = locked + pages - limit;
+		*charged -= *pinned;
+	}
+	if (perf->pinned_pages + *pinned > perf->policy->memlock_pages &&
+	    ksys_sysctl(perf->sys, KSYS_SYSCTL_PARANOID) > -1 &&
+	    !ksys_capable(perf->sys, KSYS_CAP_IPC_LOCK))
+		return -EPERM;
+	return 0;
+}
+
+static long new_ring(struct kperf_event *event, uint64_t nr_pages, bool writable)
+{
+	const struct perf_event_attr *attr = &event->attr.u.a;
+	struct kperf *perf = event->perf;
+	uint64_t charged, pinned;
+	struct perf_ring *ring;
+	int ret = charge(perf, nr_pages + 1, &charged, &pinned);
+
+	if (ret)
+		return ret;
+	ring = perf_ring_alloc(perf->sys, nr_pages,
+			       attr->watermark ? attr->wakeup_watermark : 0, writable);
+	if (!ring)
+		return -ENOMEM;
+	ring->charged = charged;
+	ring->pinned = pinned;
+	perf->mlock_pages += charged;
+	perf->pinned_pages += pinned;
+	ring->mmap_count = 1;
+	init_page(ring);
+	/* last: from here on the handler may write */
+	perf_event_attach_ring(event, ring);
+	perf_event_update_time(event);
+	perf_mmap_page_update(event);
+	return 0;
+}
+
+long kperf_mmap(struct kperf_event *event, uint64_t size, uint64_t pgoff, unsigned prot,
+		unsigned flags, void *const **pages, size_t *npages)
+{
+	uint64_t nr_pages;
+	long ret = 0;
+
+	/* every child would write the same ring */
+	if (event->cpu == -1 && event->attr.u.a.inherit)
+		return -EINVAL;
+	if (!(flags & KPERF_MAP_SHARED) || size < KSYS_PAGE_SIZE)
+		return -EINVAL;
+	if (pgoff)
+		return mmap_aux(event, size, pgoff);
+	nr_pages = size / KSYS_PAGE_SIZE - 1;
+	if ((nr_pages && !is_power_of_two(nr_pages)) ||
+	    size != (nr_pages + 1) * KSYS_PAGE_SIZE)
+		return -EINVAL;
+	if (event->ring) {
+		if (event->ring->nr_pages != nr_pages)
+			return -EINVAL;
+		event->ring->mmap_count++;
+	} else {
+		ret = new_ring(event, nr_pages, prot & KPERF_PROT_WRITE);
+	}
+	if (ret)
+		return ret;
+	event->mmap_count++;
+	event->refs++;
+	*pages = event->ring->pages;
+	*npages = nr_pages + 1;
+	return 0;
+}
+
+/* Nobody maps the ring any more: whoever still writes to it stops. */
+static void detach_rest(struct perf_ring *ring)
+{
+	while (!perf_list_empty(&ring->events))
+		perf_event_attach_ring(perf_list_entry(ring->events.next,
+						       struct kperf_event, ring_entry),
+				       NULL);
+}
+
+void kperf_munmap(struct kperf_event *event)
+{
+	struct kperf *perf = event->perf;
+	struct perf_ring *ring = event->ring;
+	bool last;
+
+	ring->refs++;
+	last = --ring->mmap_count == 0;
+	if (--event->mmap_count == 0) {
+		perf_event_attach_ring(event, NULL);
+		if (last) {
+			detach_rest(ring);
+			perf->mlock_pages -= ring->charged;
+			perf->pinned_pages -= ring->pinned;
+		}
+	}
+	perf_ring_put(ring);
+	perf_event_put(event);
+}

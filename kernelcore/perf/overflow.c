@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The overflow interrupt. Everything here runs with IRQs off: no allocation,
+ * no loop that the user's input bounds.
+ */
+#include "kernelcore/perf/event.h"
+#include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/pmu_armv8.h"
+#include "kernelcore/perf/sample.h"
+#include "kernelcore/perf/slots.h"
+
+/* Linux __perf_event_overflow(). True: stop the counter. */
+static bool event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
+			   const struct hal_regs *regs, uint64_t period)
+{
+	bool stop = false;
+
+	/* A counting event's wrap at half range is no sample. */
+	if (!perf_event_is_sampling(event))
+		return false;
+	if (event->event_limit && --event->event_limit == 0) {
+		stop = true;
+		event->pending_disable = true;
+		ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
+	}
+	perf_sample_output(cpu->hal, event, regs, period);
+	return stop;
+}
+
+static void serve(struct perf_cpu *cpu, struct perf_slot *slot,
+		  const struct hal_regs *regs)
+{
+	struct kperf_event *event = slot->event;
+	uint64_t period;
+
+	perf_slot_update(cpu, event);
+	/* the period that this overflow ends, before the next one is set */
+	period = event->hw.last_period;
+	if (!perf_slot_set_period(cpu, event))
+		return;
+	if (event_overflow(cpu, event, regs, period))
+		perf_pmu_disable(cpu->hal, slot);
+}
+
+/* Linux armv8pmu_handle_irq(). The flags are read and cleared before anything
+ * else, all of them, owned or not: one that rises from here on is a new
+ * interrupt. PMCR.E is off while counters are served, so that the members of a
+ * group do not drift apart. */
+bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
+{
+	struct perf_cpu *cpu = perf_this_cpu(perf, hal);
+	uint32_t flags = perf_pmu_getreset_flags(hal);
+	uint32_t served = 0;
+
+	if (!flags)
+		return false;
+	perf_pmu_stop(hal);
+	for (unsigned i = 0; i < PERF_SLOTS; i++) {
+		unsigned n = perf_slot_order(perf, i);
+		struct perf_slot *slot = &cpu->slots[n];
+
+		if (!slot->event || !(flags >> n & 1))
+			continue;
+		serve(cpu, slot, regs);
+		served |= UINT32_C(1) << n;
+	}
+	perf_pmu_start(hal);
+	for (unsigned i = 0; i < PERF_SLOTS; i++) {
+		unsigned n = perf_slot_order(perf, i);
+
+		if (served >> n & 1)
+			hal_note(hal, HAL_NOTE_ARMED, n, 0);
+	}
+	return true;
+}

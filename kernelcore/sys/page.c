@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages and small objects. No locks: one CPU, process context only. */
+#include <string.h>
+
+#include "kernelcore/sys/internal.h"
+
+enum { SLAB_MIN_SHIFT = 5, BIG_MAX = 64 * 1024 };
+
+/* In front of every object of ksys_alloc(); keeps 16-byte alignment. */
+struct header {
+	uint64_t order; /* slab class, or BIG + pages */
+	uint64_t pad;
+};
+
+enum { BIG = 0x100 };
+
+void page_pool_init(struct page_pool *pool, uint64_t base, uint64_t end)
+{
+	memset(pool, 0, sizeof(*pool));
+	pool->fresh = page_up(base);
+	pool->end = end;
+}
+
+void *ksys_page_alloc(struct ksys *sys)
+{
+	struct page_pool *pool = &sys->pool;
+	void *page = pool->freed;
+
+	if (page) {
+		pool->freed = pool->freed->next;
+		memset(page, 0, PAGE_SIZE);
+		return page;
+	}
+	if (pool->end - pool->fresh < PAGE_SIZE)
+		return NULL;
+	page = hal_phys_to_virt(sys->hal, pool->fresh);
+	pool->fresh += PAGE_SIZE;
+	return page;
+}
+
+void ksys_page_free(struct ksys *sys, void *page)
+{
+	struct slab_free *item = page;
+
+	item->next = sys->pool.freed;
+	sys->pool.freed = item;
+}
+
+/* Contiguous pages come from the fresh end only and stay the caller's for good
+ * when freed singly; large objects are few (a perf core's own tables). */
+static void *big_alloc(struct ksys *sys, size_t size)
+{
+	uint64_t bytes = page_up(size + sizeof(struct header));
+	struct page_pool *pool = &sys->pool;
+	struct header *h;
+
+	if (pool->end - pool->fresh < bytes)
+		return NULL;
+	h = hal_phys_to_virt(sys->hal, pool->fresh);
+	pool->fresh += bytes;
+	h->order = BIG + bytes / PAGE_SIZE;
+	return h + 1;
+}
+
+static unsigned slab_class(size_t bytes)
+{
+	unsigned class = 0;
+
+	while (((size_t)1 << (SLAB_MIN_SHIFT + class)) < bytes)
+		class++;
+	return class;
+}
+
+static bool slab_refill(struct ksys *sys, unsigned class)
+{
+	size_t size = (size_t)1 << (SLAB_MIN_SHIFT + class);
+	uint8_t *page = ksys_page_alloc(sys);
+
+	if (!page)
+		return false;
+	for (size_t at = 0; at + size <= PAGE_SIZE; at += size) {
+		struct slab_free *item = (void *)(page + at);
+
+		item->next = sys->pool.slab[class];
+		sys->pool.slab[class] = item;
+	}
+	return true;
+}
+
+void *ksys_alloc(struct ksys *sys, size_t size)
+{
+	size_t bytes = size + sizeof(struct header);
+	struct slab_free *item;
+	struct header *h;
+	unsigned class;
+
+	if (!size || size > BIG_MAX)
+		return NULL;
+	if (bytes > PAGE_SIZE)
+		return big_alloc(sys, size);
+	class = slab_class(bytes);
+	if (!sys->pool.slab[class] && !slab_refill(sys, class))
+		return NULL;
+	item = sys->pool.slab[class];
+	sys->pool.slab[class] = item->next;
+	h = (void *)item;
+	memset(h, 0, (size_t)1 << (SLAB_MIN_SHIFT + class));
+	h->order = class;
+	return h + 1;
+}
+
+void ksys_free(struct ksys *sys, void *p)
+{
+	struct header *h = p;
+	struct slab_free *item, **head;
+
+	if (!p)
+		return;
+	h--;
+	if (h->order >= BIG) {
+		uint64_t pages = h->order - BIG;
+
+		for (uint64_t i = 0; i < pages; i++)
+			ksys_page_free(sys, (uint8_t *)h + i * PAGE_SIZE);
+		return;
+	}
+	head = &sys->pool.slab[h->order];
+	item = (void *)h;
+	item->next = *head;
+	*head = item;
+}

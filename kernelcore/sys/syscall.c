@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls (arm64 numbers, asm-generic/unistd.h) and EL0's faults. */
+#include "kernelcore/sys/internal.h"
+
+enum {
+	NR_CLOSE = 57,
+	NR_READ = 63,
+	NR_WRITE = 64,
+	NR_PPOLL = 73,
+	NR_IOCTL = 29,
+	NR_EXIT = 93,
+	NR_EXIT_GROUP = 94,
+	NR_GETPID = 172,
+	NR_GETTID = 178,
+	NR_MUNMAP = 215,
+	NR_MMAP = 222,
+	NR_PERF_EVENT_OPEN = 241,
+
+	MAP_SHARED = 0x01,
+	MAP_PRIVATE = 0x02,
+	MAP_FIXED = 0x10,
+	MAP_ANONYMOUS = 0x20,
+
+	POLL_NVAL = 0x20,
+	SIG_ILL = 4,
+	SIG_BUS = 7,
+	SIG_SEGV = 11,
+};
+
+static long sys_read(struct ksys *sys, const uint64_t *a)
+{
+	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	size_t n;
+
+	if (!file)
+		return -EBADF;
+	if (file->kind == FILE_PERF)
+		return kperf_read(file->event, a[1], a[2]);
+	if (file->kind != FILE_INPUT)
+		return -EBADF;
+	n = sys->input_size - sys->input_at;
+	if (n > a[2])
+		n = a[2];
+	if (ksys_copy_to_user(sys, a[1], sys->input + sys->input_at, n))
+		return -EFAULT;
+	sys->input_at += n;
+	return (long)n;
+}
+
+static long sys_write(struct ksys *sys, const uint64_t *a)
+{
+	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	uint64_t done = 0;
+
+	if (!file)
+		return -EBADF;
+	if (file->kind != FILE_OUTPUT) /* a perf fd has no write: Linux vfs_write */
+		return file->kind == FILE_PERF ? -EINVAL : -EBADF;
+	while (done < a[2]) {
+		uint8_t buf[256];
+		uint64_t n = a[2] - done;
+
+		if (n > sizeof(buf))
+			n = sizeof(buf);
+		if (ksys_copy_from_user(sys, buf, a[1] + done, n))
+			return done ? (long)done : -EFAULT;
+		hal_console_write(sys->hal, buf, n);
+		done += n;
+	}
+	return (long)done;
+}
+
+static long sys_ioctl(struct ksys *sys, const uint64_t *a)
+{
+	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+
+	if (!file)
+		return -EBADF;
+	if (file->kind != FILE_PERF)
+		return -ENOTTY;
+	return kperf_ioctl(file->event, (uint32_t)a[1], a[2]);
+}
+
+static long mmap_perf(struct ksys *sys, const uint64_t *a, uint64_t addr, uint64_t size)
+{
+	struct file *file = fd_get(sys->task, (int32_t)a[4]);
+	void *const *pages;
+	size_t npages;
+	long rc;
+
+	if (!file)
+		return -EBADF;
+	if (file->kind != FILE_PERF)
+		return -ENODEV;
+	rc = kperf_mmap(file->event, size, a[5] >> PAGE_SHIFT, (unsigned)a[2] & 3,
+			a[3] & MAP_SHARED ? KPERF_MAP_SHARED : 0, &pages, &npages);
+	if (rc)
+		return rc;
+	rc = mm_map_pages(sys, &sys->task->mm, addr, pages, npages,
+			  (unsigned)a[2] & (AREA_READ | AREA_WRITE), file->event);
+	if (rc) {
+		kperf_munmap(file->event);
+		return rc;
+	}
+	return (long)addr;
+}
+
+static long sys_mmap(struct ksys *sys, const uint64_t *a)
+{
+	uint64_t addr = a[0], size = page_up(a[1]);
+	long rc;
+
+	if (!a[1] || size < a[1] || addr & (PAGE_SIZE - 1) || a[5] & (PAGE_SIZE - 1) ||
+	    !(a[3] & (MAP_SHARED | MAP_PRIVATE)))
+		return -EINVAL;
+	if (a[3] & MAP_FIXED) {
+		rc = mm_unmap(sys, &sys->task->mm, addr, size);
+		if (rc)
+			return rc;
+	} else {
+		addr = mm_find_free(&sys->task->mm, size);
+	}
+	if (!(a[3] & MAP_ANONYMOUS))
+		return mmap_perf(sys, a, addr, size);
+	rc = mm_map_anon(sys, &sys->task->mm, addr, size, (unsigned)a[2] & 7);
+	return rc ? rc : (long)addr;
+}
+
+static long sys_munmap(struct ksys *sys, const uint64_t *a)
+{
+	return mm_unmap(sys, &sys->task->mm, a[0], page_up(a[1]));
+}
+
+struct pollfd {
+	int32_t fd;
+	int16_t events, revents;
+};
+
+static unsigned poll_one(struct ksys *sys, const struct pollfd *p)
+{
+	struct file *file;
+
+	if (p->fd < 0)
+		return 0;
+	file = fd_get(sys->task, p->fd);
+	if (!file)
+		return POLL_NVAL;
+	if (file->kind != FILE_PERF)
+		return (unsigned)p->events & 5; /* POLLIN | POLLOUT: always ready */
+	/* HUP and ERR are reported whether asked for or not. */
+	return kperf_poll(file->event) & ((unsigned)(uint16_t)p->events | 0x18);
+}
+
+/* Linux looks once before it sleeps, and once more at the end of the time. */
+static long sys_ppoll(struct ksys *sys, const uint64_t *a)
+{
+	struct pollfd p[8];
+	int64_t ts[2] = { 0, 0 };
+	uint64_t until = 0;
+	long ready = 0;
+	bool again = true;
+
+	if (a[1] > sizeof(p) / sizeof(p[0]))
+		return -EINVAL;
+	if (a[2]) {
+		if (ksys_copy_from_user(sys, ts, a[2], sizeof(ts)))
+			return -EFAULT;
+		if (ts[0] < 0 || ts[1] < 0 || ts[1] >= 1000000000)
+			return -EINVAL;
+	}
+	if (ksys_copy_from_user(sys, p, a[0], a[1] * sizeof(p[0])))
+		return -EFAULT;
+	if (ts[0] || ts[1])
+		until = hal_clock_ns(sys->hal) + (uint64_t)ts[0] * 1000000000 +
+			(uint64_t)ts[1];
+	while (again && !ready) {
+		again = until && hal_clock_ns(sys->hal) < until;
+		for (uint64_t i = 0; i < a[1]; i++) {
+			p[i].revents = (int16_t)poll_one(sys, &p[i]);
+			ready += p[i].revents != 0;
+		}
+		if (!ready && again)
+			hal_wait_until(sys->hal, until);
+	}
+	if (ksys_copy_to_user(sys, a[0], p, a[1] * sizeof(p[0])))
+		return -EFAULT;
+	return ready;
+}
+
+/* The laboratory knows counters; an fd stands for the one its event is on. */
+static long lab_counter(struct ksys *sys, uint64_t fd, uint64_t *counter)
+{
+	struct kperf_event *event;
+	int rc = ksys_fd_event(sys, (int32_t)fd, &event);
+
+	if (rc)
+		return rc;
+	rc = kperf_event_counter(event);
+	if (rc < 0)
+		return rc;
+	*counter = (uint64_t)rc;
+	return 0;
+}
+
+static long sys_lab(struct ksys *sys, unsigned call, const uint64_t *args)
+{
+	bool injects = call == HAL_LAB_INJECT || call == HAL_LAB_AT_OP ||
+		       call == HAL_LAB_AT_ARMED;
+	uint64_t a[6];
+	long rc = 0;
+
+	if (call >= HAL_LAB_CALLS)
+		return -ENOSYS;
+	for (int i = 0; i < 6; i++)
+		a[i] = args[i];
+	if (injects && (int64_t)a[0] >= 0)
+		rc = lab_counter(sys, args[0], &a[1]);
+	if (!rc && call == HAL_LAB_AT_ARMED)
+		rc = lab_counter(sys, args[4], &a[4]);
+	return rc ? rc : hal_lab_call(sys->hal, call, a);
+}
+
+long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
+{
+	switch (nr) {
+	case NR_READ:
+		return sys_read(sys, args);
+	case NR_WRITE:
+		return sys_write(sys, args);
+	case NR_CLOSE:
+		return fd_close(sys, (int32_t)args[0]);
+	case NR_IOCTL:
+		return sys_ioctl(sys, args);
+	case NR_PPOLL:
+		return sys_ppoll(sys, args);
+	case NR_MMAP:
+		return sys_mmap(sys, args);
+	case NR_MUNMAP:
+		return sys_munmap(sys, args);
+	case NR_PERF_EVENT_OPEN:
+		return kperf_open(sys->perf, args[0], (int32_t)args[1], (int32_t)args[2],
+				  (int32_t)args[3], args[4]);
+	case NR_GETPID:
+		return sys->task->tgid;
+	case NR_GETTID:
+		return sys->task->tid;
+	case NR_EXIT:
+	case NR_EXIT_GROUP:
+		task_exit(sys, (int)(args[0] & 0xff), 0);
+		return 0;
+	default:
+		if (nr >= HAL_LAB_BASE && nr < HAL_LAB_BASE + 16)
+			return sys_lab(sys, (unsigned)(nr - HAL_LAB_BASE), args);
+		return -ENOSYS;
+	}
+}
+
+enum { EC_SHIFT = 26, EC_SVC64 = 0x15, EC_IABORT = 0x20, EC_PC_ALIGN = 0x22, EC_DABORT = 0x24 };
+
+static int fault_signal(unsigned ec)
+{
+	switch (ec) {
+	case EC_IABORT:
+	case EC_DABORT:
+		return SIG_SEGV;
+	case EC_PC_ALIGN:
+		return SIG_BUS;
+	default:
+		return SIG_ILL;
+	}
+}
+
+void kentry_sync(struct ksys *sys, struct hal_regs *regs, uint64_t esr, uint64_t far)
+{
+	unsigned ec = (unsigned)(esr >> EC_SHIFT) & 0x3f;
+
+	hal_irq_enable(sys->hal);
+	if (ec == EC_SVC64) {
+		regs->x[0] = (uint64_t)syscall_dispatch(sys, regs->x[8], regs->x);
+	} else {
+		/* No signal handlers yet: the default action of each ends the task. */
+		sys->task->status.pc = regs->pc;
+		sys->task->status.far = far;
+		task_exit(sys, 0, fault_signal(ec));
+	}
+	hal_irq_disable(sys->hal);
+	irq_work_run(sys);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* pmulab check: scenarios against the goldens of real kernels. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conformance/diff.h"
+#include "conformance/runner.h"
+#include "kernelcore/kperf.h"
+#include "tools/pmulab.h"
+
+enum { MAX_GOLDENS = 8 };
+
+struct args {
+	char **scenarios; /* ends with NULL; empty: all */
+	const char *golden[MAX_GOLDENS];
+	unsigned ngoldens;
+	const char *profile; /* NULL: the golden's own */
+	enum cpu_engine engine;
+	bool quiet;
+};
+
+struct totals {
+	unsigned passed, failed, skipped;
+	size_t compared, bounded, wildcarded, raw_compared, raw_masked;
+};
+
+static const struct argp_option options[] = {
+	{ "golden", 'g', "KERNEL", 0,
+	  "Compare with this kernel's goldens only, e.g. linux-6.12 (default: all)", 0 },
+	{ "profile", 'p', "P", 0, "Be this kernel, whatever the golden", 0 },
+	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
+	{ "quiet", 'q', NULL, 0, "Print only what does not pass, and the total", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+
+	switch (key) {
+	case 'g':
+		if (args->ngoldens == MAX_GOLDENS)
+			argp_error(state, "too many goldens");
+		args->golden[args->ngoldens++] = arg;
+		break;
+	case 'p':
+		args->profile = arg;
+		break;
+	case 'e':
+		if (parse_engine(arg, &args->engine)) {
+			complain("no such engine: %s", arg);
+			exit(EXIT_USAGE);
+		}
+		break;
+	case 'q':
+		args->quiet = true;
+		break;
+	case ARGP_KEY_ARGS:
+		args->scenarios = state->argv + state->next;
+		break;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN; /* ask for all of them at once */
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int run_scenario(const struct args *args, const struct scn *scn, const char *profile,
+			struct runner_result *result)
+{
+	struct runner_config config = {
+		.profile = profile,
+		.engine = args->engine,
+		.agent = where_agent(),
+	};
+	char err[512];
+
+	if (!runner_run(scn, &config, result, err, sizeof(err)))
+		return 0;
+	complain("%s", err);
+	return -1;
+}
+
+/* What the emulator alone can run is judged by its own expectations. */
+static int check_expects(const struct args *args, const struct scn *scn,
+			 const char *profile, struct totals *totals)
+{
+	struct runner_result result;
+
+	if (run_scenario(args, scn, profile, &result))
+		return EXIT_USAGE;
+	if (result.expect_failed || !result.expect_total) {
+		totals->failed++;
+		printf("FAIL %s: %u of %u expectations do not hold as %s\n", scn->name,
+		       result.expect_failed, result.expect_total, profile);
+		fputs(result.expect_text ? result.expect_text : "", stdout);
+	} else {
+		totals->passed++;
+		if (!args->quiet)
+			printf("PASS %s: %u expectations hold as %s (emulator only: %s)\n",
+			       scn->name, result.expect_total, profile,
+			       scn->emulator_only);
+	}
+	runner_result_free(&result);
+	return 0;
+}
+
+static void count(struct totals *totals, const struct diff_counts *counts)
+{
+	totals->compared += counts->compared;
+	totals->bounded += counts->bounded;
+	totals->wildcarded += counts->wildcarded;
+	totals->raw_compared += counts->raw_compared;
+	totals->raw_masked += counts->raw_masked;
+}
+
+static int compare(const struct args *args, const struct scn *scn, const char *kernel,
+		   const struct tt_trace *golden, struct totals *totals)
+{
+	const struct diff_options how = { .schema = true };
+	struct diff_counts counts = { 0 };
+	struct runner_result result;
+	bool differs;
+
+	if (run_scenario(args, scn, args->profile ? args->profile : kernel, &result))
+		return EXIT_USAGE;
+	differs = diff_trace(golden, result.trace, &how, stdout, &counts);
+	if (result.expect_failed) {
+		fputs(result.expect_text, stdout);
+		differs = true;
+	}
+	runner_result_free(&result);
+	count(totals, &counts);
+	if (differs) {
+		totals->failed++;
+		printf("FAIL %s: differs from %s\n", scn->name, kernel);
+	} else {
+		totals->passed++;
+		if (!args->quiet)
+			printf("PASS %s: identical to %s (%zu compared, %zu bounded, %zu wildcarded; "
+			       "raw bytes %zu compared, %zu masked)\n",
+			       scn->name, kernel, counts.compared, counts.bounded,
+			       counts.wildcarded, counts.raw_compared, counts.raw_masked);
+	}
+	return 0;
+}
+
+static int check_golden(const struct args *args, const struct scn *scn, const char *kernel,
+			struct totals *totals)
+{
+	struct tt_trace *golden;
+	char err[512], *path;
+	int rc;
+
+	if (asprintf(&path, "%s/golden/%s/%s.golden", where_corpus(), kernel, scn->name) < 0)
+		return EXIT_USAGE;
+	if (access(path, F_OK)) {
+		printf("FAIL %s: no golden of %s: %s\n", scn->name, kernel, path);
+		totals->failed++;
+		free(path);
+		return 0;
+	}
+	golden = tt_read(path, err, sizeof(err));
+	free(path);
+	if (!golden) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	rc = compare(args, scn, kernel, golden, totals);
+	tt_free(golden);
+	return rc;
+}
+
+static int check_one(const struct args *args, const char *name, struct totals *totals)
+{
+	struct scn *scn;
+	char err[512], *path;
+	int rc = 0;
+
+	if (where_scenario(name, &path))
+		return EXIT_USAGE;
+	scn = scn_load(path, err, sizeof(err));
+	free(path);
+	if (!scn) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	for (unsigned i = 0; i < args->ngoldens && !rc; i++) {
+		const char *kernel = args->golden[i];
+
+		if (scn->emulator_only)
+			rc = check_expects(args, scn,
+					   args->profile ? args->profile : kernel, totals);
+		else
+			rc = check_golden(args, scn, kernel, totals);
+	}
+	scn_free(scn);
+	return rc;
+}
+
+static void progress(size_t at, size_t n, const char *name)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%zu/%zu %s", at, n, name);
+}
+
+static int check_all(const struct args *args, char *const *names, size_t n)
+{
+	struct totals totals = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (n > 4)
+			progress(i + 1, n, names[i]);
+		rc = check_one(args, names[i], &totals);
+	}
+	if (n > 4 && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	if (rc)
+		return rc;
+	printf("%u passed, %u failed: %zu fields compared, %zu bounded, %zu wildcarded; "
+	       "raw bytes %zu compared, %zu masked\n",
+	       totals.passed, totals.failed, totals.compared, totals.bounded,
+	       totals.wildcarded, totals.raw_compared, totals.raw_masked);
+	return totals.failed || !totals.passed ? EXIT_DIFFERS : EXIT_SAME;
+}
+
+static int check_names(const struct args *args)
+{
+	for (unsigned i = 0; i < args->ngoldens; i++) {
+		if (!args->profile && !profile_exists(args->golden[i])) {
+			complain("no such golden kernel: %s", args->golden[i]);
+			return -1;
+		}
+	}
+	if (args->profile && !profile_exists(args->profile)) {
+		complain("no such profile: %s", args->profile);
+		return -1;
+	}
+	return 0;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[SCENARIO ...]",
+		.doc = "Run scenarios (default: all of the corpus) and compare their traces with "
+		       "what real Linux recorded, field by field and byte by byte."
+		       "\vexample: pmulab check cycles-ip-100000 --golden linux-6.1",
+	};
+	struct args args = { .engine = CPU_ENGINE_BLOCK };
+	char **names;
+	size_t n = 0;
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (!args.ngoldens)
+		for (unsigned i = 0; kperf_profile(i) && i < MAX_GOLDENS; i++)
+			args.golden[args.ngoldens++] = kperf_profile(i);
+	if (check_names(&args))
+		return EXIT_USAGE;
+	if (args.scenarios && *args.scenarios) {
+		while (args.scenarios[n])
+			n++;
+		return check_all(&args, args.scenarios, n);
+	}
+	names = scenario_names(&n);
+	if (!names)
+		return EXIT_USAGE;
+	rc = check_all(&args, names, n);
+	names_free(names);
+	return rc;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* pmulab run: one scenario, its trace on stdout or in a file. */
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conformance/runner.h"
+#include "kernelcore/kperf.h"
+#include "tools/pmulab.h"
+
+struct args {
+	const char *scenario, *profile, *output, *bus;
+	enum cpu_engine engine;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{ "profile", 'p', "P", 0, "The kernel to be (default: the first of `pmulab profiles`)", 0 },
+	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
+	{ "mode", 'm', "MODE", 0, "host (default); guest is not built yet", 0 },
+	{ "timing", 't', "T", 0, "icount (default); inorder is not built yet", 0 },
+	{ "json", 'j', NULL, 0, "Print the trace as JSON", 0 },
+	{ "output", 'o', "FILE", 0, "Write the trace there", 0 },
+	{ "bus", 'b', "FILE", 0, "Write every event of the machine's bus there, one a line", 0 },
+	{ 0 },
+};
+
+static void want(struct argp_state *state, const char *what, const char *arg,
+		 const char *have, const char *later)
+{
+	if (!strcmp(arg, have))
+		return;
+	if (!strcmp(arg, later))
+		complain("not built yet: --%s %s", what, arg);
+	else
+		complain("no such %s: %s", what, arg);
+	(void)state;
+	exit(EXIT_USAGE);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+
+	switch (key) {
+	case 'p':
+		args->profile = arg;
+		break;
+	case 'e':
+		if (parse_engine(arg, &args->engine)) {
+			complain("no such engine: %s", arg);
+			exit(EXIT_USAGE);
+		}
+		break;
+	case 'm':
+		want(state, "mode", arg, "host", "guest");
+		break;
+	case 't':
+		want(state, "timing", arg, "icount", "inorder");
+		break;
+	case 'j':
+		args->json = true;
+		break;
+	case 'o':
+		args->output = arg;
+		break;
+	case 'b':
+		args->bus = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (args->scenario)
+			argp_error(state, "one scenario at a time: %s", arg);
+		args->scenario = arg;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which scenario?");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static json_t *json_record(const struct tt_record *record)
+{
+	json_t *fields = json_object();
+	json_t *out = json_pack("{s:s, s:o}", "kind", record->kind, "fields", fields);
+	char *hex;
+
+	for (size_t i = 0; i < record->nfields; i++)
+		json_object_set_new(fields, record->fields[i].name,
+				    json_string(record->fields[i].token));
+	if (!record->nraw)
+		return out;
+	hex = malloc(record->nraw * 2 + 1);
+	if (!hex)
+		return out;
+	for (size_t i = 0; i < record->nraw; i++)
+		sprintf(hex + 2 * i, "%02x", record->raw[i]);
+	json_object_set_new(out, "raw", json_string(hex));
+	free(hex);
+	return out;
+}
+
+static int write_json(const struct tt_trace *trace, FILE *out)
+{
+	json_t *steps = json_array();
+	json_t *root = json_pack("{s:s, s:o}", "scenario", trace->scenario, "steps", steps);
+	int rc;
+
+	for (size_t i = 0; i < trace->nsteps; i++) {
+		const struct tt_step *step = &trace->steps[i];
+		json_t *records = json_array();
+
+		for (size_t r = 0; r < step->nrecords; r++)
+			json_array_append_new(records, json_record(&step->records[r]));
+		json_array_append_new(steps, json_pack("{s:i, s:s, s:s, s:o}", "step",
+						       (int)step->number, "words",
+						       step->words, "result",
+						       step->result.token, "records",
+						       records));
+	}
+	rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	fputc('\n', out);
+	json_decref(root);
+	return rc;
+}
+
+/* The file appears whole or not at all. */
+static int write_output(const struct args *args, const struct tt_trace *trace)
+{
+	char *tmp = NULL;
+	FILE *out = stdout;
+	int rc;
+
+	if (args->output) {
+		if (asprintf(&tmp, "%s.tmp", args->output) < 0)
+			return -1;
+		out = fopen(tmp, "w");
+		if (!out) {
+			complain("%s: %s", args->output, strerror(errno));
+			free(tmp);
+			return -1;
+		}
+	}
+	rc = args->json ? write_json(trace, out) : tt_write(trace, out);
+	if (fflush(out) || ferror(out))
+		rc = -1;
+	if (args->output && fclose(out))
+		rc = -1;
+	if (!rc && args->output && rename(tmp, args->output))
+		rc = -1;
+	if (rc) {
+		complain("%s: %s", args->output ? args->output : "stdout",
+			 strerror(errno ? errno : EIO));
+		if (tmp)
+			unlink(tmp);
+	}
+	free(tmp);
+	return rc;
+}
+
+struct bus_file {
+	FILE *out;
+	struct machine *machine;
+};
+
+/* "CYCLE KIND NAME=VALUE ...": registers by name, addresses and masks in hex. */
+static void write_bus_event(void *opaque, const struct trace_event *event)
+{
+	const uint64_t value[3] = { event->a, event->b, event->c };
+	const struct bus_file *bus = opaque;
+	char name[32];
+
+	fprintf(bus->out, "%12llu %s", (unsigned long long)event->cycle,
+		trace_kind_name(event->kind));
+	for (unsigned i = 0; i < 3; i++) {
+		const char *arg = trace_arg_name(event->kind, i);
+
+		if (arg && !strcmp(arg, "reg"))
+			fprintf(bus->out, " reg=%s",
+				sysreg_name(bus->machine->blocks, MACHINE_BLOCKS,
+					    (uint32_t)value[i], name, sizeof(name)));
+		else if (arg)
+			fprintf(bus->out, value[i] < 10 ? " %s=%llu" : " %s=0x%llx", arg,
+				(unsigned long long)value[i]);
+	}
+	fputc('\n', bus->out);
+}
+
+static void watch_bus(void *opaque, struct host *host)
+{
+	struct bus_file *bus = opaque;
+
+	bus->machine = host_machine(host);
+	trace_subscribe(&bus->machine->bus, write_bus_event, bus);
+}
+
+static int run(const struct args *args, const struct scn *scn)
+{
+	struct bus_file bus = { .out = NULL };
+	struct runner_config config = {
+		.profile = args->profile,
+		.engine = args->engine,
+		.agent = where_agent(),
+		.prepare = args->bus ? watch_bus : NULL,
+		.opaque = &bus,
+	};
+	struct runner_result result;
+	char err[512] = "";
+	int rc = 0;
+
+	if (args->bus && !(bus.out = fopen(args->bus, "w"))) {
+		complain("%s: %s", args->bus, strerror(errno));
+		return EXIT_USAGE;
+	}
+	rc = runner_run(scn, &config, &result, err, sizeof(err));
+	if (bus.out && fclose(bus.out) && !rc) {
+		runner_result_free(&result);
+		snprintf(err, sizeof(err), "%s: %s", args->bus, strerror(errno));
+		rc = -1;
+	}
+	if (rc) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	if (write_output(args, result.trace))
+		rc = EXIT_USAGE;
+	if (!rc && result.expect_failed) {
+		fputs(result.expect_text, stderr);
+		rc = EXIT_DIFFERS;
+	}
+	runner_result_free(&result);
+	return rc;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "SCENARIO",
+		.doc = "Run a scenario on the emulated machine and print its trace. SCENARIO is "
+		       "a .scn file or a name that `pmulab scenarios` lists."
+		       "\vexample: pmulab run cycles-ip-100000 --engine step",
+	};
+	struct args args = { .profile = kperf_profile(0), .engine = CPU_ENGINE_BLOCK };
+	char err[512], *path;
+	struct scn *scn;
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (!profile_exists(args.profile)) {
+		complain("no such profile: %s", args.profile);
+		return EXIT_USAGE;
+	}
+	if (where_scenario(args.scenario, &path))
+		return EXIT_USAGE;
+	scn = scn_load(path, err, sizeof(err));
+	free(path);
+	if (!scn) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	rc = run(&args, scn);
+	scn_free(scn);
+	return rc;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/pmulab.h"
+
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernelcore/kperf.h"
+
+static const struct {
+	const char *name, *what;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "run", "run a scenario and print its trace", cmd_run },
+	{ "check", "compare scenarios with the goldens of real Linux", cmd_check },
+	{ "scenarios", "list the corpus' scenarios", cmd_scenarios },
+	{ "profiles", "list the kernels that the perf core can be", cmd_profiles },
+	{ "events", "list the hardware events of a machine preset", cmd_events },
+};
+
+enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* Named in DESIGN's command list; said plainly until they are built. */
+static const char *const later[] = { "boot", "explain", "trace", "exec", "stat", "record" };
+
+static void usage(FILE *out)
+{
+	fputs("usage: pmulab COMMAND [ARGUMENT ...]\n\n"
+	      "A laboratory for AArch64 PMU overflow: an emulated CPU, a real perf core,\n"
+	      "and goldens of real Linux to compare with.\n\n",
+	      out);
+	for (int i = 0; i < NCOMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
+	fputs("\nEach command knows --help. Exit status: 0 done and the same, 1 differs,\n"
+	      "2 usage, input or output.\n\n"
+	      "example: pmulab check cycles-ip-100000\n",
+	      out);
+}
+
+void complain(const char *fmt, ...)
+{
+	char line[1024] = "pmulab: ";
+	size_t at = strlen(line);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line + at, sizeof(line) - at - 1, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "%s\n", line);
+}
+
+const char *where_agent(void)
+{
+	const char *path = getenv("PMULAB_AGENT");
+
+	return path && *path ? path : PMULAB_AGENT_PATH;
+}
+
+const char *where_corpus(void)
+{
+	const char *path = getenv("PMULAB_CORPUS");
+
+	return path && *path ? path : PMULAB_CORPUS_PATH;
+}
+
+int where_scenario(const char *name, char **path)
+{
+	size_t n = strlen(name);
+
+	if (strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".scn"))) {
+		*path = strdup(name);
+	} else if (asprintf(path, "%s/scenarios/%s.scn", where_corpus(), name) < 0) {
+		*path = NULL;
+	} else if (access(*path, F_OK)) {
+		complain("%s: no such scenario (see `pmulab scenarios`)", name);
+		free(*path);
+		return -1;
+	}
+	if (*path)
+		return 0;
+	complain("out of memory");
+	return -1;
+}
+
+static int is_scenario(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return n > 4 && entry->d_name[0] != '.' && !strcmp(entry->d_name + n - 4, ".scn");
+}
+
+char **scenario_names(size_t *n)
+{
+	struct dirent **entries;
+	char **names, *dir;
+	int found;
+
+	if (asprintf(&dir, "%s/scenarios", where_corpus()) < 0)
+		return NULL;
+	found = scandir(dir, &entries, is_scenario, alphasort);
+	if (found < 0) {
+		complain("%s: %s", dir, strerror(errno));
+		free(dir);
+		return NULL;
+	}
+	free(dir);
+	names = calloc((size_t)found + 1, sizeof(*names));
+	for (int i = 0; i < found; i++) {
+		if (names)
+			names[i] = strndup(entries[i]->d_name,
+					   strlen(entries[i]->d_name) - 4);
+		free(entries[i]);
+	}
+	free(entries);
+	*n = (size_t)found;
+	return names;
+}
+
+void names_free(char **names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+int parse_engine(const char *text, enum cpu_engine *engine)
+{
+	if (!strcmp(text, "step"))
+		*engine = CPU_ENGINE_STEP;
+	else if (!strcmp(text, "block"))
+		*engine = CPU_ENGINE_BLOCK;
+	else
+		return -1;
+	return 0;
+}
+
+int profile_exists(const char *name)
+{
+	for (unsigned i = 0; kperf_profile(i); i++)
+		if (!strcmp(kperf_profile(i), name))
+			return 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	for (int i = 0; i < NCOMMANDS; i++) {
+		char name[64];
+
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		snprintf(name, sizeof(name), "pmulab %s", argv[1]);
+		argv[1] = name;
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		if (!strcmp(argv[1], later[i])) {
+			complain("not built yet: %s", argv[1]);
+			return EXIT_USAGE;
+		}
+	}
+	complain("no such command: %s (see `pmulab --help`)", argv[1]);
+	return EXIT_USAGE;
+}

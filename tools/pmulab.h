@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The pmulab command: one file a subcommand, what they share here. */
+#ifndef PMULAB_TOOLS_PMULAB_H
+#define PMULAB_TOOLS_PMULAB_H
+
+#include <stddef.h>
+
+#include "corpus/compiler/scenario.h"
+#include "emu/cpu.h"
+
+/* Exit statuses of all subcommands. */
+enum {
+	EXIT_SAME = 0,
+	EXIT_DIFFERS = 1,
+	EXIT_USAGE = 2, /* usage, input or output */
+};
+
+int cmd_run(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_scenarios(int argc, char **argv);
+int cmd_profiles(int argc, char **argv);
+int cmd_events(int argc, char **argv);
+
+/* Where things are: the environment's PMULAB_AGENT and PMULAB_CORPUS, else what
+ * the build knew. */
+const char *where_agent(void);
+const char *where_corpus(void);
+
+/* @name is a path of a .scn file, or the name of a scenario of the corpus.
+ * Returns 0 and the path in malloc()ed memory; -1 after a line on stderr. */
+int where_scenario(const char *name, char **path);
+
+/* Names of the corpus' scenarios, sorted, in malloc()ed memory ending with NULL;
+ * NULL after a line on stderr. */
+char **scenario_names(size_t *n);
+void names_free(char **names);
+
+/* One line on stderr, in one write. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* 0, or -1: no such engine. */
+int parse_engine(const char *text, enum cpu_engine *engine);
+int profile_exists(const char *name);
+
+#endif
