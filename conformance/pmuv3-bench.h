@@ -73,6 +73,7 @@ static inline struct pmuv3_config a57(unsigned counters)
 		.version = PMUV3_P0,
 		.events = a57_events,
 		.nevents = 3,
+		.keeps_res0 = true,
 		.idcode = 0x01,
 		.imp = 0x41,
 	};
