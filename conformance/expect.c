@@ -37,7 +37,7 @@ static unsigned step_of_op(const struct scn *scn, int op)
 
 static unsigned current_step(const struct expect_watch *watch)
 {
-	uint64_t at = cpu_x(watch->machine->cpu, AGENT_OP_REG);
+	uint64_t at = cpu_x(watch->machine->core, AGENT_OP_REG);
 
 	if (at < AGENT_BASE + AGENT_HDR_OPS || at >= AGENT_BASE + AGENT_SIZE)
 		return 0;
@@ -94,7 +94,7 @@ static int arg_value(const struct machine *machine, const struct scn_arg *arg,
 		*value = arg->value;
 		return 0;
 	}
-	enc = sysreg_from_name(machine->blocks, MACHINE_BLOCKS, arg->text);
+	enc = sysreg_from_name(machine->current->blocks, MACHINE_BLOCKS, arg->text);
 	if (strcmp(arg->name, "reg") || enc < 0)
 		return -1;
 	*value = (uint64_t)enc;

@@ -16,12 +16,13 @@ enum {
 	L1_TABLE = 0x1000,
 	L2_TABLE = 0x2000,
 	MAX_CALLS = 64,
-	EC_SHIFT = 26,
 };
 
 #define RAM_BASE UINT64_C(0x40000000)
 #define NOWHERE	 UINT64_C(0x1000) /* not mapped */
-#define CNTVCT	 SYSREG(3, 3, 14, 0, 2)
+#define CNTVCT	   SYSREG(3, 3, 14, 0, 2)
+#define PMSWINC	   SYSREG(3, 3, 9, 12, 4)
+#define PMEVCNTR30 SYSREG(3, 3, 14, 11, 6) /* unknown to Unicorn */
 
 /* Encodings; branch offsets in instructions. */
 #define ADD_X1	     UINT32_C(0x91000421) /* add x1, x1, #1 */
@@ -36,6 +37,18 @@ enum {
 #define LDR_X3_X4    UINT32_C(0xf9400083)
 #define BR_X4	     UINT32_C(0xd61f0080)
 #define UDF	     UINT32_C(0x00000000)
+#define NOP	     UINT32_C(0xd503201f)
+#define WFI	     UINT32_C(0xd503207f)
+#define HVC	     UINT32_C(0xd4000002)
+#define ERET	     UINT32_C(0xd69f03e0)
+#define STR_W3_X2    UINT32_C(0xb9000043)
+#define LDR_W5_X2    UINT32_C(0xb9400045)
+#define DAIFSET(n)   (UINT32_C(0xd50340df) | (uint32_t)(n) << 8)
+#define DAIFCLR(n)   (UINT32_C(0xd50340ff) | (uint32_t)(n) << 8)
+#define MRS_X6_DAIF  UINT32_C(0xd53b4226)
+#define MSR_SWINC_X3 UINT32_C(0xd51b9c83)
+#define MSR_C30_X3   UINT32_C(0xd51bebc3) /* msr pmevcntr30_el0, x3 */
+#define MRS_X7_C30   UINT32_C(0xd53bebc7)
 
 static uint8_t *ram;
 static struct cpu *cpu;
@@ -44,6 +57,8 @@ static struct {
 	uint64_t retired;
 	uint64_t at_read[MAX_CALLS]; /* retired when a register was read */
 	unsigned reads;
+	uint64_t at_write[MAX_CALLS], written[MAX_CALLS];
+	unsigned writes;
 } seen;
 
 static void on_retired(void *opaque, uint64_t insns)
@@ -52,16 +67,34 @@ static void on_retired(void *opaque, uint64_t insns)
 	seen.retired += insns;
 }
 
-static bool on_attention(void *opaque)
+static void (*retired_hook)(void *opaque, uint64_t insns) = on_retired;
+
+/* The tests' budgets are all that limits. */
+static uint64_t on_budget(void *opaque)
 {
 	(void)opaque;
-	return false;
+	return UINT64_MAX;
 }
 
-static enum sysreg_result on_read(void *opaque, uint32_t enc, uint64_t *value)
+static bool wire;
+
+static bool on_irq(void *opaque)
 {
 	(void)opaque;
-	if (enc != CNTVCT)
+	return wire;
+}
+
+static bool on_owns(void *opaque, uint32_t enc)
+{
+	(void)opaque;
+	return enc == CNTVCT || enc == PMSWINC || enc == PMEVCNTR30;
+}
+
+static enum sysreg_result on_read(void *opaque, uint32_t enc, unsigned el, uint64_t *value)
+{
+	(void)opaque;
+	(void)el;
+	if (!on_owns(NULL, enc))
 		return SYSREG_UNDEF;
 	ck_assert_uint_lt(seen.reads, MAX_CALLS);
 	seen.at_read[seen.reads++] = seen.retired;
@@ -69,12 +102,23 @@ static enum sysreg_result on_read(void *opaque, uint32_t enc, uint64_t *value)
 	return SYSREG_OK;
 }
 
-static enum sysreg_result on_write(void *opaque, uint32_t enc, uint64_t value)
+static enum sysreg_result on_may_write(void *opaque, uint32_t enc, unsigned el)
 {
 	(void)opaque;
-	(void)enc;
-	(void)value;
-	return SYSREG_UNDEF;
+	return el && on_owns(NULL, enc) ? SYSREG_OK : SYSREG_UNDEF;
+}
+
+/* PMSWINC raises the wire, as a register that makes an interrupt pending does. */
+static enum sysreg_result on_write(void *opaque, uint32_t enc, unsigned el, uint64_t value)
+{
+	(void)opaque;
+	(void)el;
+	ck_assert_uint_lt(seen.writes, MAX_CALLS);
+	seen.at_write[seen.writes] = seen.retired;
+	seen.written[seen.writes++] = value;
+	if (enc == PMSWINC)
+		wire = true;
+	return SYSREG_OK;
 }
 
 static void store64(uint64_t offset, uint64_t value)
@@ -101,14 +145,18 @@ static void map_ram(void)
 static void start(enum cpu_engine engine, const uint32_t *code, size_t n)
 {
 	const struct cpu_ops ops = {
-		.retired = on_retired,
-		.attention = on_attention,
+		.retired = retired_hook,
+		.budget = on_budget,
+		.irq = on_irq,
+		.owns = on_owns,
 		.sysreg_read = on_read,
+		.sysreg_may_write = on_may_write,
 		.sysreg_write = on_write,
 	};
 	char err[128];
 
 	memset(&seen, 0, sizeof(seen));
+	wire = false;
 	ram = aligned_alloc(4096, RAM_SIZE);
 	ck_assert_ptr_nonnull(ram);
 	memset(ram, 0, RAM_SIZE);
@@ -182,7 +230,7 @@ START_TEST(cpu_svc_counts_and_returns_behind_itself)
 	START(engines[_i], code);
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 3);
-	ck_assert_uint_eq(exc.esr, (uint64_t)CPU_EC_SVC64 << EC_SHIFT | 1 << 25 | 0x123);
+	ck_assert_uint_eq(exc.esr, (uint64_t)CPU_EC_SVC64 << CPU_EC_SHIFT | 1 << 25 | 0x123);
 	ck_assert_uint_eq(exc.elr, code_address(3));
 	ck_assert_uint_eq(cpu_pc(cpu), code_address(3));
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
@@ -215,7 +263,7 @@ START_TEST(cpu_data_abort_in_mid_block_is_not_counted)
 	cpu_set_x(cpu, 4, NOWHERE + 8);
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 2);
-	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_DABORT_LOWER);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_DABORT_LOWER);
 	ck_assert_uint_eq(exc.far, NOWHERE + 8);
 	ck_assert_uint_eq(exc.elr, code_address(2));
 	ck_assert_uint_eq(cpu_x(cpu, 1), 2);
@@ -236,7 +284,7 @@ START_TEST(cpu_fetch_abort_is_not_counted_but_its_branch_is)
 	cpu_set_x(cpu, 4, NOWHERE);
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 2);
-	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_IABORT_LOWER);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_IABORT_LOWER);
 	ck_assert_uint_eq(exc.far, NOWHERE);
 	ck_assert_uint_eq(exc.elr, NOWHERE);
 	stop();
@@ -251,7 +299,7 @@ START_TEST(cpu_undefined_instruction_is_not_counted)
 	START(engines[_i], code);
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 2);
-	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_UNKNOWN);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_UNKNOWN);
 	ck_assert_uint_eq(exc.elr, code_address(2));
 	stop();
 }
@@ -268,7 +316,7 @@ START_TEST(cpu_undefined_instruction_within_the_last_block_is_told_from_a_step)
 	ck_assert_uint_eq(seen.retired, 2);
 	ck_assert_int_eq(cpu_run(cpu, 1, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 2);
-	ck_assert_uint_eq(exc.esr >> EC_SHIFT, CPU_EC_UNKNOWN);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_UNKNOWN);
 	stop();
 }
 END_TEST
@@ -309,7 +357,7 @@ START_TEST(cpu_register_of_el1_traps_at_el0)
 
 	START(engines[_i], code);
 	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
-	ck_assert_uint_ne(exc.esr >> EC_SHIFT, CPU_EC_SVC64);
+	ck_assert_uint_ne(exc.esr >> CPU_EC_SHIFT, CPU_EC_SVC64);
 	ck_assert_uint_eq(exc.elr, code_address(1));
 	ck_assert_uint_eq(seen.retired, 1);
 	stop();
@@ -333,6 +381,184 @@ START_TEST(cpu_new_code_runs_after_a_sync)
 }
 END_TEST
 
+/* -- EL1 ------------------------------------------------------------------ */
+
+enum { VECTORS = 0x8000, EL0_CODE = 0x20000, PSTATE_EL1H_MASKED = 0x3c5 };
+
+#define DEVICE UINT64_C(0x09000000)
+#define VBAR   SYSREG(3, 0, 12, 0, 0)
+#define ELR    SYSREG(3, 0, 4, 0, 1)
+#define SPSR   SYSREG(3, 0, 4, 0, 0)
+
+/* At EL1 with the MMU off: physical addresses, devices behind stage 2. */
+static void start_el1(enum cpu_engine engine, const uint32_t *code, size_t n)
+{
+	start(engine, code, n);
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 1, 0, 0), UINT64_C(0x30d00800)));
+	ck_assert(cpu_sysreg_write(cpu, VBAR, RAM_BASE + VECTORS));
+	cpu_set_pstate(cpu, PSTATE_EL1H_MASKED);
+	cpu_set_sp(cpu, RAM_BASE + 0x100000);
+}
+
+#define START_EL1(engine, code) start_el1(engine, code, sizeof(code) / sizeof((code)[0]))
+
+START_TEST(cpu_device_access_stops_with_its_register_and_address)
+{
+	static const uint32_t code[] = { NOP, STR_W3_X2, NOP, LDR_W5_X2, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	cpu_set_x(cpu, 2, DEVICE + 0x18);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.target, 2);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_DABORT_LOWER);
+	ck_assert_uint_eq(exc.ipa, DEVICE + 0x18);
+	ck_assert_uint_eq(exc.esr >> 24 & 1, 1);	/* ISV: the rest holds */
+	ck_assert_uint_eq(exc.esr >> 22 & 3, 2);	/* SAS: a word */
+	ck_assert_uint_eq(exc.esr >> 16 & 31, 3);	/* SRT: w3 */
+	ck_assert_uint_eq(exc.esr >> 6 & 1, 1);		/* WnR: a write */
+	ck_assert_uint_eq(exc.elr, code_address(1));
+	ck_assert_uint_eq(seen.retired, 1);
+	cpu_set_pc(cpu, code_address(2));
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.esr >> 16 & 31, 5);
+	ck_assert_uint_eq(exc.esr >> 6 & 1, 0);
+	ck_assert_uint_eq(seen.retired, 2);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_hvc_and_wfi_retire)
+{
+	static const uint32_t code[] = { NOP, WFI, NOP, HVC, NOP };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_WAIT);
+	ck_assert_uint_eq(seen.retired, 2);
+	ck_assert_uint_eq(cpu_pc(cpu), code_address(2));
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.target, 2);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_HVC64);
+	ck_assert_uint_eq(seen.retired, 4);
+	stop();
+}
+END_TEST
+
+/* Budgets of 1 step through it all: single-step at EL1 with PSTATE.D set. */
+START_TEST(cpu_masked_debug_survives_single_step)
+{
+	static const uint32_t code[] = {
+		NOP, MRS_X6_DAIF, NOP, DAIFCLR(8), NOP, MRS_X6_DAIF, NOP, DAIFSET(8),
+		NOP, MRS_X6_DAIF, NOP, NOP,
+	};
+	static const uint64_t d_behind[] = { 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1 };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	for (unsigned n = 0; n < sizeof(d_behind) / sizeof(d_behind[0]); n++) {
+		ck_assert_int_eq(cpu_run(cpu, 1, &exc), CPU_STOP_BUDGET);
+		ck_assert_uint_eq(cpu_pc(cpu), code_address(n + 1));
+		ck_assert_uint_eq(cpu_pstate(cpu) >> 9 & 1, d_behind[n]);
+		if (code[n] == MRS_X6_DAIF)
+			ck_assert_uint_eq(cpu_x(cpu, 6) >> 9 & 1, d_behind[n]);
+	}
+	ck_assert_uint_eq(seen.retired, 11);
+	stop();
+}
+END_TEST
+
+/* A register that Unicorn does not know, in the middle of straight code. */
+START_TEST(cpu_unknown_register_is_served_once)
+{
+	static const uint32_t code[] = { NOP, MSR_C30_X3, NOP, MRS_X7_C30, NOP, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	cpu_set_x(cpu, 3, 77);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.writes, 1);
+	ck_assert_uint_eq(seen.written[0], 77);
+	ck_assert_uint_eq(seen.at_write[0], 2); /* the MSR has retired */
+	ck_assert_uint_eq(seen.reads, 1);
+	ck_assert_uint_eq(cpu_x(cpu, 7), 3); /* the MRS has not */
+	ck_assert_uint_eq(seen.retired, 6);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_irq_raised_by_a_write_is_taken_behind_it)
+{
+	static const uint32_t code[] = { DAIFCLR(2), NOP, MSR_SWINC_X3, NOP, NOP, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_IRQ);
+	ck_assert_uint_eq(seen.retired, 3);
+	ck_assert_uint_eq(cpu_pc(cpu), code_address(3));
+	cpu_deliver_irq(cpu);
+	ck_assert_uint_eq(cpu_pc(cpu), RAM_BASE + VECTORS + 0x280);
+	ck_assert_uint_eq(cpu_pstate(cpu) & 0x3c0, 0x3c0);
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_pending_irq_waits_for_the_unmasking_instruction)
+{
+	static const uint32_t code[] = { NOP, MSR_SWINC_X3, NOP, NOP, DAIFCLR(2), NOP, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_IRQ);
+	ck_assert_uint_eq(cpu_pc(cpu), code_address(5));
+	ck_assert_uint_eq(seen.retired, 5);
+	stop();
+}
+END_TEST
+
+/* EL1 to EL0 by ERET, back by SVC; each instruction counts where it ran. */
+static uint64_t retired_at[2];
+
+static void on_retired_at(void *opaque, uint64_t insns)
+{
+	(void)opaque;
+	seen.retired += insns;
+	retired_at[cpu_el(cpu)] += insns;
+}
+
+START_TEST(cpu_eret_changes_the_level_that_counts)
+{
+	static const uint32_t el1[] = { NOP, NOP, ERET };
+	static const uint32_t el0[] = { ADD_X1, ADD_X1, ADD_X1, SVC(9) };
+	const uint64_t budget = (uint64_t[]){ 100, 1 }[_i & 1];
+	struct cpu_exception exc;
+	enum cpu_stop reason;
+
+	retired_at[0] = retired_at[1] = 0;
+	retired_hook = on_retired_at;
+	START_EL1(engines[_i >> 1], el1);
+	memcpy(ram + EL0_CODE, el0, sizeof(el0));
+	ck_assert(cpu_sysreg_write(cpu, ELR, RAM_BASE + EL0_CODE));
+	ck_assert(cpu_sysreg_write(cpu, SPSR, 0));
+	for (unsigned i = 0; i < 10; i++) {
+		reason = cpu_run(cpu, budget, &exc);
+		if (reason != CPU_STOP_BUDGET)
+			break;
+	}
+	retired_hook = on_retired;
+	ck_assert_int_eq(reason, CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.esr & 0xffff, 9);
+	ck_assert_uint_eq(exc.target, 1);
+	ck_assert_uint_eq(retired_at[1], 3);
+	ck_assert_uint_eq(retired_at[0], 4);
+	cpu_deliver(cpu, &exc);
+	ck_assert_uint_eq(cpu_pc(cpu), RAM_BASE + VECTORS + 0x400);
+	ck_assert_uint_eq(cpu_el(cpu), 1);
+	ck_assert_uint_eq(cpu_sp(cpu), RAM_BASE + 0x100000);
+	stop();
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("cpu");
@@ -351,6 +577,17 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
 	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
 	tcase_add_loop_test(t, cpu_new_code_runs_after_a_sync, 0, 2);
+	suite_add_tcase(s, t);
+
+	t = tcase_create("EL1");
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, cpu_device_access_stops_with_its_register_and_address, 0, 2);
+	tcase_add_loop_test(t, cpu_hvc_and_wfi_retire, 0, 2);
+	tcase_add_loop_test(t, cpu_masked_debug_survives_single_step, 0, 2);
+	tcase_add_loop_test(t, cpu_unknown_register_is_served_once, 0, 2);
+	tcase_add_loop_test(t, cpu_irq_raised_by_a_write_is_taken_behind_it, 0, 2);
+	tcase_add_loop_test(t, cpu_pending_irq_waits_for_the_unmasking_instruction, 0, 2);
+	tcase_add_loop_test(t, cpu_eret_changes_the_level_that_counts, 0, 4);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -92,8 +92,8 @@ static void on_event(void *opaque, const struct trace_event *event)
 	case TRACE_INJECT:
 		if (walk->op && host_ops(walk->host) == walk->op) {
 			walk->fired = true;
-			walk->counting = m->pmu.pmcr & 1 &&
-					 m->pmu.pmcnten >> event->a & 1;
+			walk->counting = m->cpu[0].pmu.pmcr & 1 &&
+					 m->cpu[0].pmu.pmcnten >> event->a & 1;
 		}
 		break;
 	case TRACE_SYSREG_WRITE:
@@ -136,17 +136,17 @@ static void finish(void *opaque, struct host *host)
 	const struct machine *m = host_machine(host);
 
 	walk->last_op = host_ops(host);
-	ck_assert_msg(!m->irq, "op %" PRIu64 ": the IRQ wire is high", walk->op);
-	ck_assert_msg(!m->pmu.level, "op %" PRIu64 ": the PMU's line is high", walk->op);
-	ck_assert_msg(!m->gic.active && !m->gic.nrunning,
+	ck_assert_msg(!m->cpu[0].irq, "op %" PRIu64 ": the IRQ wire is high", walk->op);
+	ck_assert_msg(!m->cpu[0].pmu.level, "op %" PRIu64 ": the PMU's line is high", walk->op);
+	ck_assert_msg(!m->cpu[0].gic.active && !m->cpu[0].gic.ap1r0,
 		      "op %" PRIu64 ": an interrupt is still active", walk->op);
-	ck_assert_msg(!m->pmu.pmcnten, "op %" PRIu64 ": a counter is still on", walk->op);
-	ck_assert_msg(!m->pmu.pminten, "op %" PRIu64 ": an interrupt is still enabled",
+	ck_assert_msg(!m->cpu[0].pmu.pmcnten, "op %" PRIu64 ": a counter is still on", walk->op);
+	ck_assert_msg(!m->cpu[0].pmu.pminten, "op %" PRIu64 ": an interrupt is still enabled",
 		      walk->op);
 	/* A forced wrap of a counter that nobody owns leaves its flag: Linux clears
 	 * only what it starts from (reset) and what it stops. */
 	if (!walk->forced)
-		ck_assert_msg(!m->pmu.pmovs, "op %" PRIu64 ": a flag stayed", walk->op);
+		ck_assert_msg(!m->cpu[0].pmu.pmovs, "op %" PRIu64 ": a flag stayed", walk->op);
 }
 
 static const struct tt_record *read_record(const struct tt_trace *trace, unsigned number)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One AArch64 CPU, executed by Unicorn. Guest code runs at EL0 (the laboratory's
- * host mode keeps the kernel outside); whatever leaves EL0 comes back as a stop.
+ * The AArch64 core, executed by Unicorn: one engine that runs one CPU at a time
+ * (their states are swapped). Guest code runs at EL0 and EL1; EL2 is this
+ * program. What leaves EL0 or EL1 comes back as a stop, and the machine decides:
+ * in host mode the kernel outside takes it, else cpu_deliver() enters EL1.
  *
  * Two engines. `step` settles after every instruction and is the reference;
  * `block` counts whole translated blocks and single-steps the last ones, so
  * that it stops after exactly the instruction it was told to. Both report the
  * instructions they executed through cpu_ops.retired(), never beyond the budget.
+ *
+ * Devices are what stage 2 of the translation does not map: an access to them is
+ * a stop with an exact PC and a syndrome that tells the register, as under a
+ * hypervisor.
  */
 #ifndef PMULAB_EMU_CPU_H
 #define PMULAB_EMU_CPU_H
@@ -23,57 +29,84 @@ enum cpu_engine {
 };
 
 enum cpu_stop {
-	CPU_STOP_BUDGET,    /* executed all it was allowed to, or ops asked to stop */
+	CPU_STOP_BUDGET,    /* executed all it was allowed to */
+	CPU_STOP_IRQ,	    /* cpu_ops.irq() and PSTATE.I clear */
 	CPU_STOP_EXCEPTION, /* a synchronous exception; see struct cpu_exception */
+	CPU_STOP_WAIT,	    /* WFI retired */
 	CPU_STOP_ERROR,	    /* the emulator itself gave up; see cpu_error() */
 };
 
-/* A synchronous exception from EL0, as EL1 would find it (Arm ARM, D1.10). */
+/* A synchronous exception, as its target finds it (Arm ARM, D1.10). */
 struct cpu_exception {
-	uint64_t esr; /* ESR_EL1: EC, IL, ISS */
-	uint64_t far; /* FAR_EL1, 0 where the class has none */
-	uint64_t elr; /* preferred return address */
+	unsigned target; /* EL that takes it: 1, or 2 for this program */
+	uint64_t esr;	 /* ESR_ELx: EC, IL, ISS */
+	uint64_t far;	 /* FAR_ELx, 0 where the class has none */
+	uint64_t ipa;	 /* target 2, abort: the physical address */
+	uint64_t elr;	 /* preferred return address */
 };
 
 enum {
 	CPU_EC_UNKNOWN = 0x00,
 	CPU_EC_SVC64 = 0x15,
+	CPU_EC_HVC64 = 0x16,
+	CPU_EC_SMC64 = 0x17,
 	CPU_EC_SYSREG = 0x18,
 	CPU_EC_IABORT_LOWER = 0x20,
+	CPU_EC_IABORT_SAME = 0x21,
 	CPU_EC_PC_ALIGN = 0x22,
 	CPU_EC_DABORT_LOWER = 0x24,
+	CPU_EC_DABORT_SAME = 0x25,
 	CPU_EC_STEP_LOWER = 0x32,
+	CPU_EC_STEP_SAME = 0x33,
+	CPU_EC_BRK64 = 0x3c,
+	CPU_EC_SHIFT = 26,
 };
 
-/* What the machine does for its CPU. Called while guest code runs. */
+/* What the machine does for the core. Called while guest code runs. */
 struct cpu_ops {
-	/* @insns more instructions have retired at EL0, in order. */
+	/* @insns more instructions have retired at cpu_el(), in order. */
 	void (*retired)(void *opaque, uint64_t insns);
-	/* step engine only, after each retired(1): leave before the next one? */
-	bool (*attention)(void *opaque);
-	/* An MRS or MSR at EL0, everything before it retired. */
-	enum sysreg_result (*sysreg_read)(void *opaque, uint32_t enc, uint64_t *value);
-	enum sysreg_result (*sysreg_write)(void *opaque, uint32_t enc, uint64_t value);
+	/* Instructions until the machine must look again, 1 or more: asked anew
+	 * after what may change it (a register write, another EL). */
+	uint64_t (*budget)(void *opaque);
+	/* Is the IRQ wire high? */
+	bool (*irq)(void *opaque);
+	/* Does the machine serve this register? Asked once, at the start. */
+	bool (*owns)(void *opaque, uint32_t enc);
+	/* An MRS (everything before it retired) or MSR (itself too) at @el. */
+	enum sysreg_result (*sysreg_read)(void *opaque, uint32_t enc, unsigned el,
+					  uint64_t *value);
+	enum sysreg_result (*sysreg_may_write)(void *opaque, uint32_t enc, unsigned el);
+	enum sysreg_result (*sysreg_write)(void *opaque, uint32_t enc, unsigned el,
+					   uint64_t value);
 	void *opaque;
 };
 
 struct cpu;
 
-/* An engine with @ram_size bytes of @ram at physical @ram_base (page aligned;
- * borrowed until cpu_destroy()). NULL with a line in @err. */
+/* An engine with @ram_size bytes of @ram at physical @ram_base (1 GiB aligned,
+ * at most 1 GiB, page aligned memory; borrowed until cpu_destroy()). The core
+ * starts at EL1h with all interrupts masked. NULL with a line in @err. */
 struct cpu *cpu_create(enum cpu_engine engine, uint64_t ram_base, void *ram,
 		       size_t ram_size, const struct cpu_ops *ops, char *err,
 		       size_t errsize);
 void cpu_destroy(struct cpu *cpu);
 
-/* Execute at EL0 at most @budget instructions (1 or more). On an exception
- * *exc is filled. PC is exact in every case. */
+/* Execute at most @budget instructions (1 or more). On an exception *exc is
+ * filled and nothing of it has been done. PC is exact in every case. */
 enum cpu_stop cpu_run(struct cpu *cpu, uint64_t budget, struct cpu_exception *exc);
 
 /* What CPU_STOP_ERROR was about. */
 const char *cpu_error(const struct cpu *cpu);
 
-/* General registers; @n 0..30. SP is SP_EL0. */
+/* The exception level that executes, or did last. */
+unsigned cpu_el(const struct cpu *cpu);
+
+/* Enter EL1 by its vectors: a synchronous exception, or an IRQ. */
+void cpu_deliver(struct cpu *cpu, const struct cpu_exception *exc);
+void cpu_deliver_irq(struct cpu *cpu);
+
+/* General registers; @n 0..30. SP is the current one. */
 uint64_t cpu_x(const struct cpu *cpu, unsigned n);
 void cpu_set_x(struct cpu *cpu, unsigned n, uint64_t value);
 void cpu_get_x_range(const struct cpu *cpu, unsigned first, unsigned count,
@@ -82,16 +115,27 @@ uint64_t cpu_sp(const struct cpu *cpu);
 void cpu_set_sp(struct cpu *cpu, uint64_t value);
 uint64_t cpu_pc(const struct cpu *cpu);
 void cpu_set_pc(struct cpu *cpu, uint64_t value);
-/* NZCV and the rest as SPSR_EL1 would hold it; only EL0t can be set. */
+/* As SPSR_EL1 holds it. EL and SP selection change with it: set SP after. */
 uint64_t cpu_pstate(const struct cpu *cpu);
 void cpu_set_pstate(struct cpu *cpu, uint64_t value);
 
-/* A system register that the CPU itself implements (translation control and
+/* A system register that the core itself implements (translation control and
  * the like). False when it has none by that encoding. */
 bool cpu_sysreg_read(struct cpu *cpu, uint32_t enc, uint64_t *value);
 bool cpu_sysreg_write(struct cpu *cpu, uint32_t enc, uint64_t value);
 
+/* Virtual to physical for a read at the current EL; false: it would fault. */
+bool cpu_translate(struct cpu *cpu, uint64_t va, uint64_t *pa);
+
 /* Code was written to RAM [pa, pa+n): forget translations of it. */
 void cpu_sync_icache(struct cpu *cpu, uint64_t pa, size_t n);
+
+/* One CPU's whole architectural state, for machines of several. */
+struct cpu_state;
+struct cpu_state *cpu_state_new(struct cpu *cpu);
+void cpu_state_free(struct cpu_state *state);
+void cpu_save(struct cpu *cpu, struct cpu_state *state);
+/* @id: another number for each CPU, 0..7. */
+void cpu_load(struct cpu *cpu, const struct cpu_state *state, unsigned id);
 
 #endif

@@ -4,8 +4,23 @@
 #include <string.h>
 #include <unicorn/unicorn.h>
 
-enum { ESR_EC_SHIFT = 26 };
+enum {
+	ESR_EC_SHIFT = 26,
+	VECTOR_SAME_SPX = 0x200,
+	VECTOR_LOWER_A64 = 0x400,
+};
 
+#define PSTATE_SP      UINT64_C(0x1)
+#define PSTATE_EL_MASK UINT64_C(0xc)
+#define PSTATE_EL1H    UINT64_C(0x5)
+#define PSTATE_DAIF    UINT64_C(0x3c0)
+#define PSTATE_NZCV    (UINT64_C(0xf) << 28)
+
+static const uint32_t reg_mdscr_el1 = SYSREG(2, 0, 0, 2, 2);
+static const uint32_t reg_vbar_el1 = SYSREG(3, 0, 12, 0, 0);
+static const uint32_t reg_elr_el1 = SYSREG(3, 0, 4, 0, 1);
+static const uint32_t reg_spsr_el1 = SYSREG(3, 0, 4, 0, 0);
+static const uint32_t reg_hpfar_el2 = SYSREG(3, 4, 6, 0, 4);
 static const uint32_t esr_il = UINT32_C(1) << 25;
 
 /* Two immediates that no other word of a context is likely to hold. */
@@ -97,22 +112,89 @@ void exception_probe_free(struct exception_probe *probe)
 	probe->context = NULL;
 }
 
+static uint64_t cp_read(uc_engine *uc, uint32_t enc)
+{
+	uc_arm64_cp_reg reg = {
+		.op0 = enc >> 14 & 3,
+		.op1 = enc >> 11 & 7,
+		.crn = enc >> 7 & 15,
+		.crm = enc >> 3 & 15,
+		.op2 = enc & 7,
+	};
+
+	uc_reg_read(uc, UC_ARM64_REG_CP_REG, &reg);
+	return reg.val;
+}
+
+static void cp_write(uc_engine *uc, uint32_t enc, uint64_t value)
+{
+	uc_arm64_cp_reg reg = {
+		.op0 = enc >> 14 & 3,
+		.op1 = enc >> 11 & 7,
+		.crn = enc >> 7 & 15,
+		.crm = enc >> 3 & 15,
+		.op2 = enc & 7,
+		.val = value,
+	};
+
+	uc_reg_write(uc, UC_ARM64_REG_CP_REG, &reg);
+}
+
 int exception_decode(const struct exception_probe *probe, struct uc_struct *uc,
 		     uint32_t intno, uint64_t pc, struct cpu_exception *exc)
 {
-	uint32_t syndrome;
+	const uint8_t *at = (uint8_t *)probe->context + probe->syndrome;
+	uint32_t syndrome, target;
 	uint64_t fault;
 
 	if (uc_context_save(uc, probe->context))
 		return -1;
-	memcpy(&syndrome, (uint8_t *)probe->context + probe->syndrome, 4);
-	/* The fault address follows the syndrome and a 32-bit FSR. */
-	memcpy(&fault, (uint8_t *)probe->context + probe->syndrome + 8, 8);
-	exc->esr = syndrome;
-	exc->elr = pc;
-	exc->far = intno == EXCEPTION_INTR_FETCH_ABORT ||
-				   intno == EXCEPTION_INTR_DATA_ABORT ?
-			   fault :
-			   0;
+	/* Behind the syndrome: a 32-bit FSR, the fault address, the target EL. */
+	memcpy(&syndrome, at, sizeof(syndrome));
+	memcpy(&fault, at + 8, sizeof(fault));
+	memcpy(&target, at + 16, sizeof(target));
+	*exc = (struct cpu_exception){ .target = target, .esr = syndrome, .elr = pc };
+	if (intno != EXCEPTION_INTR_FETCH_ABORT && intno != EXCEPTION_INTR_DATA_ABORT)
+		return 0;
+	exc->far = fault;
+	if (target == 2) /* HPFAR_EL2 holds the page of it from bit 4 on */
+		exc->ipa = (cp_read(uc, reg_hpfar_el2) & UINT64_C(0xffffffff0)) << 8 |
+			   (fault & 0xfff);
 	return 0;
+}
+
+static int bank(uint64_t pstate)
+{
+	return (pstate & PSTATE_EL_MASK) && (pstate & PSTATE_SP) ? UC_ARM64_REG_SP_EL1 :
+								    UC_ARM64_REG_SP_EL0;
+}
+
+void exception_set_pstate(struct uc_struct *uc, uint64_t pstate)
+{
+	uint32_t old = 0, new = (uint32_t)pstate;
+	uint64_t sp = 0;
+
+	uc_reg_read(uc, UC_ARM64_REG_PSTATE, &old);
+	uc_reg_read(uc, UC_ARM64_REG_SP, &sp);
+	uc_reg_write(uc, bank(old), &sp);
+	uc_reg_write(uc, UC_ARM64_REG_PSTATE, &new);
+	uc_reg_read(uc, bank(new), &sp);
+	uc_reg_write(uc, UC_ARM64_REG_SP, &sp);
+	/* Any such write also rebuilds the flags that Unicorn caches. */
+	cp_write(uc, reg_mdscr_el1, 0);
+}
+
+void exception_enter_el1(struct uc_struct *uc, unsigned offset, uint64_t elr,
+			 uint64_t spsr)
+{
+	uint64_t pc = cp_read(uc, reg_vbar_el1) + offset;
+
+	if (!(spsr & PSTATE_EL_MASK))
+		pc += VECTOR_LOWER_A64;
+	else if (spsr & PSTATE_SP)
+		pc += VECTOR_SAME_SPX;
+	cp_write(uc, reg_elr_el1, elr);
+	cp_write(uc, reg_spsr_el1, spsr);
+	exception_set_pstate(uc, (spsr & PSTATE_NZCV) | PSTATE_DAIF | PSTATE_EL1H);
+	uc_reg_write(uc, UC_ARM64_REG_PC, &pc);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One CPU's private interrupts and CPU interface of a GICv3 (Arm IHI 0069),
- * as far as a PMU overflow needs them: PPIs INTID 16..31 and SGIs 0..15 with
- * enable, pending, active, priority and group; ICC_* system registers. Group 1,
- * one security state, affinity routing on.
+ * One CPU's private interrupts and CPU interface of a GICv3 (Arm IHI 0069):
+ * PPIs INTID 16..31 and SGIs 0..15 with enable, pending, active, priority and
+ * group; ICC_* system registers. Group 1, one security state, affinity routing
+ * on. It stands alone, or behind a distributor (emu/gicv3.h) that adds shared
+ * interrupts, carries SGIs to other CPUs and says whether anything is forwarded.
  *
  * Output: the IRQ wire to the CPU, high while the highest priority pending
  * enabled interrupt beats ICC_PMR_EL1 and the running priority and its group
@@ -24,21 +25,35 @@ enum {
 	GIC_PPI_SPURIOUS = 1023,
 };
 
+/* What a distributor does for the CPU interface of @cpu. */
+struct gic_shared {
+	/* The best pending, enabled, inactive group 1 interrupt from INTID 32
+	 * on that is routed to @cpu, with its *priority; or GIC_PPI_SPURIOUS. */
+	unsigned (*highest)(void *opaque, unsigned cpu, uint8_t *priority);
+	/* @intid is from 32 on; deactivate() ignores one that is not there. */
+	void (*activate)(void *opaque, unsigned intid);
+	void (*deactivate)(void *opaque, unsigned intid);
+	/* CPU @from wrote @value to ICC_SGI1R_EL1 (@group 1) or ICC_SGI0R_EL1
+	 * (0): gic_ppi_take_sgi() of every CPU, @from too. */
+	void (*sgi)(void *opaque, unsigned from, unsigned group, uint64_t value);
+	void *opaque;
+};
+
 struct gic_ppi {
 	struct trace_bus *bus;
 	struct irq_line irq; /* to the CPU */
 	unsigned cpu;
 	int irq_level;
+	struct gic_shared shared; /* no functions: stands alone */
+	int forwards;		  /* group 1 reaches the CPU interface; alone: always */
 
 	uint32_t level;	  /* input wires, one bit an INTID */
 	uint32_t latched; /* pending by edge, SGI or GICR_ISPENDR0 */
 	uint32_t enabled, active, group, edge;
 	uint8_t priority[GIC_PPI_COUNT];
-	uint64_t pmr, bpr1, igrpen1, ctlr, sre;
-	/* active priorities, innermost last; depth of preemption is bounded by
-	 * the number of priority levels */
-	uint8_t running[GIC_PPI_COUNT];
-	unsigned nrunning;
+	uint64_t pmr, bpr0, bpr1, igrpen0, igrpen1, ctlr, sre;
+	uint64_t ap0r0; /* stored only: group 0 never runs */
+	uint64_t ap1r0; /* active priorities, one bit each; the lowest one runs */
 };
 
 /* @irq is copied; @bus may be NULL. Resets the device. */
@@ -58,9 +73,18 @@ struct gic_ppi_pin {
 struct irq_line gic_ppi_line(struct gic_ppi *gic, struct gic_ppi_pin *pin,
 			     unsigned intid);
 
-/* ICC_IAR1, EOIR1, DIR, PMR, BPR1, RPR, HPPIR1, IGRPEN1, CTLR, SRE, and SGI1R
- * (to this CPU only; other targets are the machine's affair). @gic may be NULL
- * for names only. */
+/* Behind a distributor from now on; @shared is copied. */
+void gic_ppi_attach(struct gic_ppi *gic, const struct gic_shared *shared);
+/* Does the distributor forward group 1 interrupts to this CPU interface? */
+void gic_ppi_forward(struct gic_ppi *gic, int on);
+/* A shared interrupt changed: signal anew. */
+void gic_ppi_update(struct gic_ppi *gic);
+/* CPU @from wrote @value to the SGI register of @group: make the SGI pending if
+ * this CPU is a target and has it in that group. */
+void gic_ppi_take_sgi(struct gic_ppi *gic, unsigned from, unsigned group, uint64_t value);
+
+/* All of ICC_*_EL1 that one security state without LPIs has. Alone, an SGI goes
+ * to this CPU only. @gic may be NULL for names only. */
 struct sysreg_block gic_ppi_sysregs(struct gic_ppi *gic);
 
 /* The redistributor's SGI_base frame (GICR_IGROUPR0 0x080, ISENABLER0 0x100,

@@ -26,7 +26,10 @@
 #define MACHINE_RAM_BASE UINT64_C(0x40000000)
 #define MACHINE_GICR_SGI UINT64_C(0x080b0000) /* SGI_base frame of CPU 0 */
 
-enum { MACHINE_BLOCKS = 3 };
+enum {
+	MACHINE_CPUS = 8,
+	MACHINE_BLOCKS = 4, /* of system registers, a CPU */
+};
 
 /* A machine model: what its PMU has and how fast it runs. */
 struct machine_preset {
@@ -36,6 +39,7 @@ struct machine_preset {
 	enum pmuv3_version pmuver;
 	const uint16_t *events;
 	unsigned nevents;
+	bool keeps_res0;	  /* as struct pmuv3_config has it */
 	uint64_t cpu_hz;	  /* cycles a second */
 	uint64_t cntfrq;	  /* counts a second */
 };
@@ -49,36 +53,62 @@ struct machine_config {
 	const struct machine_preset *preset;
 	enum cpu_engine engine;
 	int counters;		 /* 0..31, -1: the preset's */
+	int pmuver;		 /* enum pmuv3_version, 0: the preset's */
 	bool poison_reset;	 /* PMU registers hold junk at reset */
 	bool no_pmu_irq;	 /* the PMU's line is not wired */
 	size_t ram_size;	 /* bytes, a multiple of 4096 */
-	uint64_t max_insns;	 /* at EL0 in all; 0: no limit */
+	unsigned cpus;		 /* 1..MACHINE_CPUS; 0: 1 */
+	uint64_t max_insns;	 /* in all; 0: no limit */
 };
 
 enum machine_stop {
 	MACHINE_STOP_EXCEPTION, /* a synchronous exception: machine->exc */
 	MACHINE_STOP_IRQ,	/* the IRQ wire is high and PSTATE.I clear */
+	MACHINE_STOP_WAIT,	/* WFI */
+	MACHINE_STOP_SLICE,	/* the CPU's slice is used up */
 	MACHINE_STOP_LIMIT,	/* max_insns were executed */
 	MACHINE_STOP_ERROR,	/* machine_error() */
 };
 
+/* The identification and debug registers of one CPU. Debug is a shadow: what is
+ * written is read back, and nothing watches. */
+struct machine_ids {
+	uint64_t mpidr, dfr0;
+	uint64_t mdscr, osdlr, oslock, mdccint;
+	uint64_t bvr[6], bcr[6], wvr[4], wcr[4];
+};
+
+struct machine_cpu {
+	struct machine *machine;
+	unsigned id;
+	struct pmuv3 pmu;
+	struct gic_ppi gic;
+	struct gic_ppi_pin pmu_pin;
+	struct gtimer timer;
+	struct machine_ids ids;
+	struct sysreg_block blocks[MACHINE_BLOCKS];
+	bool irq; /* the wire from the GIC to the CPU */
+	/* Boards of several CPUs. */
+	bool on, waiting;
+	struct cpu_state *state;
+};
+
 struct machine {
 	struct machine_config config;
-	uint64_t now;	 /* cycles since reset */
-	uint64_t insns;	 /* retired at EL0 since reset */
+	uint64_t now;	/* cycles since reset, of the CPU that runs */
+	uint64_t insns; /* retired since reset, at EL0 and EL1, by all CPUs */
 	struct trace_bus bus;
 	uint8_t *ram;	 /* config.ram_size bytes at MACHINE_RAM_BASE */
 	uint8_t *map;	 /* what the host gave for it */
 	size_t map_size;
 
-	struct cpu *cpu;
-	struct pmuv3 pmu;
-	struct gic_ppi gic;
-	struct gic_ppi_pin pmu_pin;
-	struct gtimer timer;
-	struct sysreg_block blocks[MACHINE_BLOCKS];
-	bool irq; /* the wire from the GIC to the CPU */
-	bool user_irqs_masked; /* PSTATE.I at EL0 */
+	struct cpu *core;
+	struct machine_cpu cpu[MACHINE_CPUS];
+	unsigned ncpus;
+	struct cpu_state *reset_state; /* of several CPUs */
+	struct machine_cpu *current;
+	uint64_t slice_end; /* cycle at which machine_run() returns; UINT64_MAX */
+	bool timers;	    /* the generic timers' lines are wired: heed them */
 
 	struct cpu_exception exc;
 	char error[128];
@@ -89,14 +119,31 @@ struct machine *machine_create(const struct machine_config *config, char *err,
 			       size_t errsize);
 void machine_destroy(struct machine *machine); /* NULL is allowed */
 
-/* Execute guest code at EL0 until something needs EL1. */
+/* Execute guest code on the current CPU until something needs the caller. */
 enum machine_stop machine_run(struct machine *machine);
+
+/* An instruction that the caller executed for the current CPU. */
+void machine_retire(struct machine *machine, uint64_t insns);
+
+/* Go on with another CPU; machine->now stays. */
+void machine_switch(struct machine *machine, struct machine_cpu *cpu);
+
+/* @cpu, another than the current one, begins at physical @pc as after reset: EL1,
+ * MMU off, all interrupts masked, x0 = @x0. */
+void machine_start_cpu(struct machine *machine, struct machine_cpu *cpu, uint64_t pc,
+		       uint64_t x0);
+
+/* The current CPU waits for @cycles cycles: they count as its level's, no
+ * instruction retires. Not beyond machine_wait_deadline(). */
+void machine_wait(struct machine *machine, uint64_t cycles);
+/* Cycles until a wait changes something of @cpu; UINT64_MAX for never. */
+uint64_t machine_wait_deadline(const struct machine_cpu *cpu);
 
 /* EL1 executes for @cycles cycles (one instruction a cycle). */
 void machine_spend(struct machine *machine, uint64_t cycles);
 
-/* A system register as seen from EL1; counted, and put on the bus. False: the
- * machine has no such register. */
+/* A system register of the current CPU as seen from EL1; put on the bus. False:
+ * the machine has no such register. */
 bool machine_sysreg_read(struct machine *machine, uint32_t enc, uint64_t *value);
 bool machine_sysreg_write(struct machine *machine, uint32_t enc, uint64_t value);
 

@@ -106,6 +106,13 @@ enum sysreg_result sysreg_read(const struct sysreg_block *blocks, size_t nblocks
 	return SYSREG_OK;
 }
 
+int sysreg_exists(const struct sysreg_block *blocks, size_t nblocks, uint32_t enc)
+{
+	struct hit hit;
+
+	return find(blocks, nblocks, enc, &hit);
+}
+
 enum sysreg_result sysreg_may_write(const struct sysreg_block *blocks, size_t nblocks,
 				    uint32_t enc, unsigned el)
 {

@@ -70,6 +70,8 @@ enum sysreg_result sysreg_read(const struct sysreg_block *blocks, size_t nblocks
 			       uint32_t enc, unsigned el, uint64_t *value);
 enum sysreg_result sysreg_write(const struct sysreg_block *blocks, size_t nblocks,
 				uint32_t enc, unsigned el, uint64_t value);
+/* Does any block have the register? */
+int sysreg_exists(const struct sysreg_block *blocks, size_t nblocks, uint32_t enc);
 /* What a write would say, without making it. */
 enum sysreg_result sysreg_may_write(const struct sysreg_block *blocks, size_t nblocks,
 				    uint32_t enc, unsigned el);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conformance/runner.h"
 #include "kernelcore/kperf.h"
+#include "tools/bus-text.h"
 #include "tools/pmulab.h"
 
 struct args {
@@ -130,17 +132,26 @@ static int write_json(const struct tt_trace *trace, FILE *out)
 	return rc;
 }
 
+/* A device or a pipe is written to, never replaced. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 /* The file appears whole or not at all. */
 static int write_output(const struct args *args, const struct tt_trace *trace)
 {
+	bool direct = args->output && is_special(args->output);
 	char *tmp = NULL;
 	FILE *out = stdout;
 	int rc;
 
 	if (args->output) {
-		if (asprintf(&tmp, "%s.tmp", args->output) < 0)
+		if (!direct && asprintf(&tmp, "%s.tmp", args->output) < 0)
 			return -1;
-		out = fopen(tmp, "w");
+		out = fopen(direct ? args->output : tmp, "w");
 		if (!out) {
 			complain("%s: %s", args->output, strerror(errno));
 			free(tmp);
@@ -152,7 +163,7 @@ static int write_output(const struct args *args, const struct tt_trace *trace)
 		rc = -1;
 	if (args->output && fclose(out))
 		rc = -1;
-	if (!rc && args->output && rename(tmp, args->output))
+	if (!rc && tmp && rename(tmp, args->output))
 		rc = -1;
 	if (rc) {
 		complain("%s: %s", args->output ? args->output : "stdout",
@@ -164,68 +175,52 @@ static int write_output(const struct args *args, const struct tt_trace *trace)
 	return rc;
 }
 
-struct bus_file {
-	FILE *out;
-	struct machine *machine;
+struct watch {
+	struct bus_text bus;
+	const char *path;
+	int failed; /* errno */
 };
-
-/* "CYCLE KIND NAME=VALUE ...": registers by name, addresses and masks in hex. */
-static void write_bus_event(void *opaque, const struct trace_event *event)
-{
-	const uint64_t value[3] = { event->a, event->b, event->c };
-	const struct bus_file *bus = opaque;
-	char name[32];
-
-	fprintf(bus->out, "%12llu %s", (unsigned long long)event->cycle,
-		trace_kind_name(event->kind));
-	for (unsigned i = 0; i < 3; i++) {
-		const char *arg = trace_arg_name(event->kind, i);
-
-		if (arg && !strcmp(arg, "reg"))
-			fprintf(bus->out, " reg=%s",
-				sysreg_name(bus->machine->blocks, MACHINE_BLOCKS,
-					    (uint32_t)value[i], name, sizeof(name)));
-		else if (arg)
-			fprintf(bus->out, value[i] < 10 ? " %s=%llu" : " %s=0x%llx", arg,
-				(unsigned long long)value[i]);
-	}
-	fputc('\n', bus->out);
-}
 
 static void watch_bus(void *opaque, struct host *host)
 {
-	struct bus_file *bus = opaque;
+	struct watch *watch = opaque;
 
-	bus->machine = host_machine(host);
-	trace_subscribe(&bus->machine->bus, write_bus_event, bus);
+	if (bus_text_open(&watch->bus, watch->path, host_machine(host)))
+		watch->failed = errno;
+}
+
+/* The bus goes with the machine: its file is complete before. */
+static void unwatch_bus(void *opaque, struct host *host)
+{
+	struct watch *watch = opaque;
+
+	(void)host;
+	if (!watch->failed && bus_text_close(&watch->bus))
+		watch->failed = errno;
 }
 
 static int run(const struct args *args, const struct scn *scn)
 {
-	struct bus_file bus = { .out = NULL };
+	struct watch watch = { .path = args->bus };
 	struct runner_config config = {
 		.profile = args->profile,
 		.engine = args->engine,
 		.agent = where_agent(),
 		.prepare = args->bus ? watch_bus : NULL,
-		.opaque = &bus,
+		.finish = args->bus ? unwatch_bus : NULL,
+		.opaque = &watch,
 	};
 	struct runner_result result;
 	char err[512] = "";
 	int rc = 0;
 
-	if (args->bus && !(bus.out = fopen(args->bus, "w"))) {
-		complain("%s: %s", args->bus, strerror(errno));
+	if (runner_run(scn, &config, &result, err, sizeof(err))) {
+		complain("%s", err);
 		return EXIT_USAGE;
 	}
-	rc = runner_run(scn, &config, &result, err, sizeof(err));
-	if (bus.out && fclose(bus.out) && !rc) {
+	if (watch.failed) {
+		complain("%s: %s", args->bus, strerror(watch.failed));
 		runner_result_free(&result);
-		snprintf(err, sizeof(err), "%s: %s", args->bus, strerror(errno));
-		rc = -1;
-	}
-	if (rc) {
-		complain("%s", err);
 		return EXIT_USAGE;
 	}
 	if (write_output(args, result.trace))

@@ -94,7 +94,7 @@ static void take_irq(struct hal *hal, uint64_t pc, uint64_t pstate);
 
 static void inject(struct hal *hal, const struct plan *plan)
 {
-	pmuv3_inject(&hal->machine->pmu, plan->counter, plan->events, plan->el,
+	pmuv3_inject(&hal->machine->cpu[0].pmu, plan->counter, plan->events, plan->el,
 		     plan->forced);
 }
 
@@ -112,7 +112,7 @@ static void interrupt_point(struct hal *hal, enum op op)
 		hal->at_op.op = 0;
 		inject(hal, &hal->at_op);
 	}
-	while (hal->machine->irq && !hal->masked && hal->sys)
+	while (hal->machine->current->irq && !hal->masked && hal->sys)
 		take_irq(hal, KERNEL_TEXT + 4 * (uint64_t)op, PSTATE_EL1H);
 }
 
@@ -138,7 +138,7 @@ static void no_such_register(const struct hal *hal, uint32_t reg)
 	char name[32];
 
 	fprintf(stderr, "pmulab: the kernel used %s, which this machine has not\n",
-		sysreg_name(hal->machine->blocks, MACHINE_BLOCKS, reg, name, sizeof(name)));
+		sysreg_name(hal->machine->current->blocks, MACHINE_BLOCKS, reg, name, sizeof(name)));
 	abort();
 }
 
@@ -200,7 +200,7 @@ void hal_irq_disable(struct hal *hal)
 
 uint64_t hal_clock_ns(struct hal *hal)
 {
-	const struct gtimer *timer = &hal->machine->timer;
+	const struct gtimer *timer = &hal->machine->cpu[0].timer;
 	uint64_t count, ns;
 
 	spend(hal, OP_CLOCK);
@@ -265,7 +265,7 @@ unsigned hal_cpu_id(struct hal *hal)
 
 void hal_sync_icache(struct hal *hal, uint64_t pa, size_t n)
 {
-	cpu_sync_icache(hal->machine->cpu, pa, n);
+	cpu_sync_icache(hal->machine->core, pa, n);
 }
 
 void hal_console_write(struct hal *hal, const void *buf, size_t n)
@@ -284,9 +284,9 @@ void hal_wait_until(struct hal *hal, uint64_t ns)
 			  ns % 1000000000 * preset->cpu_hz / 1000000000;
 
 	spend(hal, OP_WAIT);
-	while (hal->machine->now < cycles && !hal->machine->irq) {
+	while (hal->machine->now < cycles && !hal->machine->current->irq) {
 		uint64_t left = cycles - hal->machine->now;
-		uint64_t wrap = pmuv3_deadline(&hal->machine->pmu, 1, 1);
+		uint64_t wrap = pmuv3_deadline(&hal->machine->cpu[0].pmu, 1, 1);
 
 		machine_spend(hal->machine, left < wrap ? left : wrap);
 	}
@@ -338,7 +338,7 @@ static struct plan plan_of(const uint64_t *args, uint64_t op)
 
 static bool plan_ok(const struct hal *hal, const uint64_t *args)
 {
-	return args[3] <= 1 && (args[1] < hal->machine->pmu.config.counters ||
+	return args[3] <= 1 && (args[1] < hal->machine->cpu[0].pmu.config.counters ||
 				args[1] == PMUV3_CYCLE);
 }
 
@@ -430,7 +430,7 @@ static void enter_user(struct hal *hal)
 {
 	struct machine *m = hal->machine;
 
-	trace_emit(&m->bus, 0, TRACE_ERET, cpu_pc(m->cpu), cpu_pstate(m->cpu), 0);
+	trace_emit(&m->bus, 0, TRACE_ERET, cpu_pc(m->core), cpu_pstate(m->core), 0);
 	hal->masked = false;
 }
 
@@ -439,11 +439,11 @@ static void sync_exception(struct hal *hal)
 	struct machine *m = hal->machine;
 	struct hal_regs regs = {
 		.pc = m->exc.elr,
-		.pstate = cpu_pstate(m->cpu),
-		.sp = cpu_sp(m->cpu),
+		.pstate = cpu_pstate(m->core),
+		.sp = cpu_sp(m->core),
 	};
 
-	cpu_get_x_range(m->cpu, 0, 9, regs.x);
+	cpu_get_x_range(m->core, 0, 9, regs.x);
 	if (hal->at_op_pending) { /* counts from the first [op] of this call */
 		hal->at_op_pending = false;
 		hal->at_op.op += hal->ops;
@@ -454,7 +454,7 @@ static void sync_exception(struct hal *hal)
 	kentry_sync(hal->sys, &regs, m->exc.esr, m->exc.far);
 	spend(hal, OP_SYNC_EXIT);
 	interrupt_point(hal, OP_SYNC_EXIT);
-	cpu_set_x(m->cpu, 0, regs.x[0]);
+	cpu_set_x(m->core, 0, regs.x[0]);
 	enter_user(hal);
 }
 
@@ -472,9 +472,9 @@ enum host_result host_run(struct host *host, const void *elf, size_t elf_size,
 							"no memory for the program");
 		return HOST_ERROR;
 	}
-	cpu_set_pstate(m->cpu, 0);
-	cpu_set_pc(m->cpu, start.pc);
-	cpu_set_sp(m->cpu, start.sp);
+	cpu_set_pstate(m->core, 0);
+	cpu_set_pc(m->core, start.pc);
+	cpu_set_sp(m->core, start.sp);
 	enter_user(hal);
 	while (!kentry_status(host->sys).exited) {
 		switch (machine_run(m)) {
@@ -482,8 +482,11 @@ enum host_result host_run(struct host *host, const void *elf, size_t elf_size,
 			sync_exception(hal);
 			break;
 		case MACHINE_STOP_IRQ:
-			take_irq(hal, cpu_pc(m->cpu), cpu_pstate(m->cpu));
+			take_irq(hal, cpu_pc(m->core), cpu_pstate(m->core));
 			break;
+		case MACHINE_STOP_WAIT: /* EL0 may not wait: it falls through */
+			break;
+		case MACHINE_STOP_SLICE:
 		case MACHINE_STOP_LIMIT:
 			return HOST_LIMIT;
 		case MACHINE_STOP_ERROR:
