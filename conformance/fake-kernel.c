@@ -53,7 +53,7 @@ static void interrupt_point(struct fake_kernel *fk)
 
 static void call_hook(struct fake_kernel *fk)
 {
-	void (*hook)(struct fake_kernel *fk) = fk->hook;
+	void (*hook)(struct fake_kernel * fk) = fk->hook;
 
 	fk->hook = NULL;
 	hook(fk);
@@ -63,8 +63,8 @@ static void op(struct fake_kernel *fk)
 {
 	fk->ops++;
 	if (fk->inject_n && fk->ops == fk->inject_op) {
-		fk->injected_counted = fk->pmu.pmcr & 1 &&
-				       fk->pmu.pmcnten >> fk->inject_counter & 1;
+		fk->injected_counted =
+			fk->pmu.pmcr & 1 && fk->pmu.pmcnten >> fk->inject_counter & 1;
 		pmuv3_inject(&fk->pmu, fk->inject_counter, fk->inject_n, 1, false);
 	}
 	if (fk->hook && fk->ops == fk->hook_op)
@@ -86,8 +86,8 @@ void fk_run(struct fake_kernel *fk, uint64_t n)
 
 		if (part > n)
 			part = n;
-		pmuv3_advance(&fk->pmu,
-			      &(struct pmuv3_step){.insns = part, .cycles = part, .el = 0});
+		pmuv3_advance(&fk->pmu, &(struct pmuv3_step){
+						.insns = part, .cycles = part, .el = 0});
 		fk->pc += 4 * part;
 		fk->ns += part;
 		n -= part;
@@ -128,7 +128,8 @@ uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 	uint64_t value = 62500000; /* CNTFRQ_EL0 */
 
 	if (reg != HAL_CNTFRQ_EL0)
-		ck_assert_int_eq(sysreg_read(&hal->fk->regs, 1, reg, 1, &value), SYSREG_OK);
+		ck_assert_int_eq(sysreg_read(&hal->fk->regs, 1, reg, 1, &value),
+				 SYSREG_OK);
 	record(hal->fk, false, reg, value);
 	op(hal->fk);
 	return value;
@@ -243,7 +244,8 @@ void ksys_page_free(struct ksys *sys, void *page)
 
 static void *user(struct fake_kernel *fk, uint64_t uaddr, size_t size)
 {
-	if (uaddr < FK_USER_BASE || uaddr >= fk->user_limit || size > fk->user_limit - uaddr)
+	if (uaddr < FK_USER_BASE || uaddr >= fk->user_limit ||
+	    size > fk->user_limit - uaddr)
 		return NULL;
 	return fk->user + (uaddr - FK_USER_BASE);
 }
@@ -290,12 +292,14 @@ struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
 int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)
 {
 	ck_assert_ptr_nonnull(observer);
+	ck_assert(!task->dead && !observer->dead);
 	return task->tgid;
 }
 
 int32_t ksys_task_tid(const struct ksys_task *task, const struct ksys_task *observer)
 {
 	ck_assert_ptr_nonnull(observer);
+	ck_assert(!task->dead && !observer->dead);
 	return task->tid;
 }
 
@@ -404,8 +408,8 @@ struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_w
 	ck_assert_ptr_nonnull(fk);
 	fk->hal.fk = fk;
 	fk->sys.fk = fk;
-	ck_assert_int_eq(pmuv3_init(&fk->pmu, &config, (struct irq_line){set_line, fk}, NULL),
-			 0);
+	ck_assert_int_eq(
+		pmuv3_init(&fk->pmu, &config, (struct irq_line){set_line, fk}, NULL), 0);
 	fk->regs = pmuv3_sysregs(&fk->pmu);
 	fk->pc = FK_CODE;
 	fk->ns = 1000000;

@@ -21,7 +21,7 @@
 enum {
 	FK_USER_BASE = 0x10000, /* user addresses */
 	FK_USER_SIZE = 0x10000,
-	FK_CODE = 0x400000,	/* where the program runs; 4 bytes an instruction */
+	FK_CODE = 0x400000, /* where the program runs; 4 bytes an instruction */
 	FK_KERNEL_PC = 0x80000000,
 	FK_LOG = 4096,
 	FK_FDS = 64,
@@ -32,6 +32,7 @@ enum {
 struct ksys_task {
 	int32_t tgid, tid;
 	void *perf;
+	bool dead; /* nobody may look at it any more */
 };
 
 struct fk_access {
@@ -60,12 +61,12 @@ struct fake_kernel {
 	struct pmuv3 pmu;
 	struct sysreg_block regs;
 	bool line, masked, in_irq, irq_enabled;
-	unsigned irqs; /* taken */
+	unsigned irqs;	   /* taken */
 	unsigned spurious; /* taken and not ours */
 
 	uint64_t ns, pc; /* clock; the next instruction at EL0 */
 	bool at_el0;
-	uint64_t ops;	 /* hal operations so far */
+	uint64_t ops; /* hal operations so far */
 	/* at the inject_op-th: inject_n events into inject_counter, at EL1 */
 	uint64_t inject_op, inject_n;
 	unsigned inject_counter;

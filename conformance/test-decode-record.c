@@ -157,6 +157,23 @@ START_TEST(decode_shared_ring_tells_writers_by_id)
 }
 END_TEST
 
+START_TEST(decode_shared_ring_without_identifier_finds_the_id)
+{
+	struct tt_trace *trace;
+	uint8_t bytes[24] = {9, 0, 0, 0, 2, 0, 24, 0, 0x10};
+
+	lab_start("event c raw/8 period=7 sample=ip,id exclude=kernel disabled\n"
+		  "event k raw/8 period=7 sample=ip,id disabled\n"
+		  "open c\nopen k\nmmap c pages=1\nioctl k set-output c\nrecords c\n");
+	lab_put(bytes + 16, 42, 8);
+	lab_drained(5, bytes, sizeof(bytes));
+	trace = lab_decode();
+	ck_assert_str_eq(lab_field(trace, 5, 0, "id")->token, "k");
+	ck_assert_int_eq(lab_field(trace, 5, 0, "ip")->class, TT_ANY);
+	lab_finish(trace);
+}
+END_TEST
+
 START_TEST(decode_lost_and_throttle_have_trailers)
 {
 	static const uint64_t words[] = {
@@ -359,6 +376,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, decode_sample_of_a_noisy_event_is_any);
 	tcase_add_test(tc, decode_ip_is_a_symbol_of_the_agent);
 	tcase_add_test(tc, decode_shared_ring_tells_writers_by_id);
+	tcase_add_test(tc, decode_shared_ring_without_identifier_finds_the_id);
 	tcase_add_test(tc, decode_lost_and_throttle_have_trailers);
 	tcase_add_test(tc, decode_side_band_and_unknown_records);
 	tcase_add_test(tc, decode_sample_longer_or_shorter_than_its_type);

@@ -15,7 +15,7 @@
 #include "tools/console.h"
 #include "tools/golden-merge.h"
 
-#define BOOTS	 3
+#define BOOTS 3
 #define RECORDED PMULAB_RECORDED_PATH
 
 static char folder[64], out[96];
@@ -90,8 +90,8 @@ static void change(int boot, const char *mark, const char *from, const char *to)
 {
 	for (int i = 0; i < BOOTS; i++)
 		if (boot < 0 || boot == i)
-			consoles[i] = replace(consoles[i], strstr(consoles[i], mark), from,
-					      to);
+			consoles[i] =
+				replace(consoles[i], strstr(consoles[i], mark), from, to);
 }
 
 /* What the scenario's part of a boot is replaced by: that of another boot. */
@@ -113,8 +113,8 @@ static void copy_part(int to, int from, const char *mark)
 	change(to, old, old, part);
 }
 
-static int merge_scenarios(const char *kernel, const char *agent, const char *const names[],
-			   size_t n)
+static int merge_scenarios(const char *kernel, const char *agent,
+			   const char *const names[], size_t n)
 {
 	struct golden_options options = {
 		.kernel = kernel,
@@ -348,7 +348,8 @@ END_TEST
 
 START_TEST(golden_missing_sysctl_is_refused)
 {
-	change(1, "@sysctl", "perf_cpu_time_max_percent 0", "perf_cpu_time_max_percent 25");
+	change(1, "@sysctl", "perf_cpu_time_max_percent 0",
+	       "perf_cpu_time_max_percent 25");
 	left(merge(), 1, "perf_cpu_time_max_percent is 25");
 	change(1, "@sysctl", "perf_event_max_sample_rate 100000000",
 	       "perf_event_max_sample_rate 100000");
@@ -399,8 +400,8 @@ START_TEST(golden_all_files_or_none)
 			 (int)(strstr(at, "@exit") - at - 18), at + 18);
 		change(i, "@done", "@done 2", part);
 	}
-	ck_assert_msg(merge_scenarios("linux-6.1", PMULAB_AGENT_PATH, names, 2) == 0, "%s",
-		      err);
+	ck_assert_msg(merge_scenarios("linux-6.1", PMULAB_AGENT_PATH, names, 2) == 0,
+		      "%s", err);
 	for (int i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/%s.golden", out, names[i]);
 		ck_assert_int_eq(unlink(path), 0);
@@ -443,18 +444,18 @@ START_TEST(companion_must_lead_and_divide)
 	ck_assert_int_eq(companion(I("1000") "open i\n", NULL, 0), -1);
 	ck_assert_ptr_nonnull(strstr(err, "step 1 \"open i\""));
 	ck_assert_int_eq(companion(C("1000") I("3000") "open c\nopen i\n", NULL, 0), -1);
-	ck_assert_int_eq(companion(C("1000") I("3000") "open c\nopen i group=c\n", NULL, 0),
-			 0);
-	ck_assert_int_eq(companion(C("1000") I("1000") "open c\nopen i group=c\n", NULL, 0),
-			 0);
-	ck_assert_int_eq(companion(C("3000") I("1000") "open c\nopen i group=c\n", NULL, 0),
-			 -1);
-	ck_assert_int_eq(companion(C("1000") I("2500") "open c\nopen i group=c\n", NULL, 0),
-			 -1);
-	ck_assert_int_eq(companion(I("1000") C("1000") "open i\nopen c group=i\n", NULL, 0),
-			 -1);
-	ck_assert_int_eq(companion("event s software/cpu-clock period=1000 disabled\n" I("1000")
-				   "open s\nopen i group=s\n",
+	ck_assert_int_eq(
+		companion(C("1000") I("3000") "open c\nopen i group=c\n", NULL, 0), 0);
+	ck_assert_int_eq(
+		companion(C("1000") I("1000") "open c\nopen i group=c\n", NULL, 0), 0);
+	ck_assert_int_eq(
+		companion(C("3000") I("1000") "open c\nopen i group=c\n", NULL, 0), -1);
+	ck_assert_int_eq(
+		companion(C("1000") I("2500") "open c\nopen i group=c\n", NULL, 0), -1);
+	ck_assert_int_eq(
+		companion(I("1000") C("1000") "open i\nopen c group=i\n", NULL, 0), -1);
+	ck_assert_int_eq(companion("event s software/cpu-clock period=1000 disabled\n" I(
+					   "1000") "open s\nopen i group=s\n",
 				   NULL, 0),
 			 -1);
 }
@@ -463,14 +464,14 @@ END_TEST
 START_TEST(companion_second_cycles_event_needs_one_too)
 {
 	ck_assert_int_eq(companion(C("1000") D("1000") "open c\nopen d\n", NULL, 0), -1);
-	ck_assert_int_eq(companion(C("1000") D("1000") "open c\nopen d group=c\n", NULL, 0),
-			 0);
-	ck_assert_int_eq(companion(C("1000") D("1000") "open c\nclose c\nopen d\n", NULL, 0),
-			 0);
-	ck_assert_int_eq(companion("event r raw/0x11 period=1000 disabled\nopen r\n", NULL, 0),
-			 0);
-	ck_assert_int_eq(companion("event r raw/0x8 period=1000 disabled\nopen r\n", NULL, 0),
-			 -1);
+	ck_assert_int_eq(
+		companion(C("1000") D("1000") "open c\nopen d group=c\n", NULL, 0), 0);
+	ck_assert_int_eq(
+		companion(C("1000") D("1000") "open c\nclose c\nopen d\n", NULL, 0), 0);
+	ck_assert_int_eq(
+		companion("event r raw/0x11 period=1000 disabled\nopen r\n", NULL, 0), 0);
+	ck_assert_int_eq(
+		companion("event r raw/0x8 period=1000 disabled\nopen r\n", NULL, 0), -1);
 }
 END_TEST
 
@@ -478,12 +479,13 @@ START_TEST(companion_counting_and_failed_opens_need_none)
 {
 	static const int64_t refused[] = {1, -22};
 
-	ck_assert_int_eq(companion("event i hardware/instructions disabled\nopen i\n", NULL,
-				   0),
-			 0);
-	ck_assert_int_eq(companion("event s software/cpu-clock period=1000 disabled\nopen s\n",
-				   NULL, 0),
-			 0);
+	ck_assert_int_eq(
+		companion("event i hardware/instructions disabled\nopen i\n", NULL, 0),
+		0);
+	ck_assert_int_eq(
+		companion("event s software/cpu-clock period=1000 disabled\nopen s\n",
+			  NULL, 0),
+		0);
 	ck_assert_int_eq(companion(I("1000") "open i\n", refused, 2), 0);
 }
 END_TEST

@@ -1,143 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The ring and its mapping: fill, loss, wakeups, nested writers, hostile
- * readers, redirection, and what munmap and close leave armed.
- */
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "conformance/fake-kernel.h"
-#include "kernelcore/perf/ring.h"
-
-enum {
-	PERIOD = 1000,
-	DATA = 4096,
-	WAKE = 0x41, /* POLLIN | POLLRDNORM */
-	HUP = 0x10,
-};
-
-/* 24 and 32 bytes a record. */
-#define TYPE_24 (PERF_SAMPLE_IP | PERF_SAMPLE_ID)
-#define TYPE_32 (PERF_SAMPLE_IP | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD)
-
-static struct fake_kernel *fk;
-static struct fk_ring ring;
-
-static void setup(void)
-{
-	fk = fk_create("linux-6.1", 6, true);
-}
-
-static void teardown(void)
-{
-	fk_destroy(fk);
-}
-
-static struct perf_event_attr ring_attr(uint64_t type)
-{
-	struct perf_event_attr attr = fk_attr(PERF_COUNT_HW_INSTRUCTIONS, PERIOD);
-
-	attr.sample_type = type;
-	attr.read_format = PERF_FORMAT_LOST;
-	attr.disabled = 0;
-	return attr;
-}
-
-static long open_attr(struct perf_event_attr attr)
-{
-	long fd = fk_open(fk, &attr, -1);
-
-	ck_assert_int_ge(fd, 0);
-	return fd;
-}
-
-/* An event on the next event counter, running, without a ring. */
-static long open_type(uint64_t type)
-{
-	return open_attr(ring_attr(type));
-}
-
-static long open_mapped(struct perf_event_attr attr)
-{
-	long fd = open_attr(attr);
-
-	ck_assert_int_eq(fk_mmap(fk, fd, 1, 3, &ring), 0);
-	return fd;
-}
-
-static void redirect(long fd, long to)
-{
-	ck_assert_int_eq(fk_ioctl(fk, fd, PERF_EVENT_IOC_SET_OUTPUT, (uint64_t)to), 0);
-}
-
-static void munmap_fd(long fd)
-{
-	kperf_munmap(fk->fds[fd]);
-}
-
-static unsigned counter_of(long fd)
-{
-	int counter = kperf_event_counter(fk->fds[fd]);
-
-	ck_assert_int_ge(counter, 0);
-	return (unsigned)counter;
-}
-
-/* @n records of @fd. */
-static void write_records(long fd, unsigned n)
-{
-	unsigned counter = counter_of(fd);
-
-	while (n--)
-		fk_inject(fk, counter, PERIOD, 0);
-}
-
-static void drain(void)
-{
-	ring.page->data_tail = ring.page->data_head;
-}
-
-static uint64_t lost_of(long fd)
-{
-	uint64_t v[2];
-
-	ck_assert_int_eq(fk_read(fk, fd, v, 16), 16);
-	return v[1];
-}
-
-static void expect_record(uint64_t pos, uint32_t type, uint32_t size, uint64_t second)
-{
-	uint64_t record[16];
-	struct perf_event_header header;
-
-	ck_assert_uint_eq(fk_record(&ring, pos, record), size);
-	memcpy(&header, record, sizeof(header));
-	ck_assert_uint_eq(header.type, type);
-	ck_assert_uint_eq(record[1], second);
-}
-
-/* A sample of TYPE_24 or TYPE_32 by the event with @id. */
-static void expect_sample(uint64_t pos, uint32_t size, uint64_t id)
-{
-	uint64_t record[16];
-
-	expect_record(pos, PERF_RECORD_SAMPLE, size, FK_CODE);
-	fk_record(&ring, pos, record);
-	ck_assert_uint_eq(record[2], id);
-	if (size == 32)
-		ck_assert_uint_eq(record[3], PERIOD);
-}
-
-static void expect_lost(uint64_t pos, uint64_t id, uint64_t lost)
-{
-	uint64_t record[16];
-
-	expect_record(pos, PERF_RECORD_LOST, 24, id);
-	fk_record(&ring, pos, record);
-	ck_assert_uint_eq(record[2], lost);
-}
+/* The ring: fill, loss, wakeups, nested writers, hostile readers. */
+#include "conformance/ring-fixture.h"
 
 /* --- full rings ------------------------------------------------------------ */
 
@@ -172,6 +35,22 @@ START_TEST(full_then_room_for_exactly_one)
 	write_records(fd, 1);
 	ck_assert_uint_eq(ring.page->data_head, 4096);
 	ck_assert_uint_eq(lost_of(fd), 1);
+	munmap_fd(fd);
+}
+END_TEST
+
+/* The last byte stays free, also for a reader that stops between records. */
+START_TEST(full_to_the_byte)
+{
+	long fd = open_mapped(ring_attr(TYPE_32));
+
+	write_records(fd, 127);
+	ring.page->data_tail = 1;
+	write_records(fd, 1);
+	ck_assert_uint_eq(ring.page->data_head, 4096);
+	ring.page->data_tail = 32;
+	write_records(fd, 1);
+	ck_assert_uint_eq(ring.page->data_head, 4096);
 	munmap_fd(fd);
 }
 END_TEST
@@ -339,7 +218,14 @@ START_TEST(backward_ring_grows_down)
 	attr.write_backward = 1;
 	fd = open_attr(attr);
 	ck_assert_int_eq(fk_mmap(fk, fd, 1, KPERF_PROT_READ, &ring), 0);
-	write_records(fd, 200);
+	write_records(fd, 1);
+	expect_sample((uint64_t)-32, 32, 1);
+	ck_assert_mem_eq(ring.pages[1], (const uint8_t[32]){0}, 32);
+	write_records(fd, 63);
+	ck_assert_uint_eq(kperf_poll(fk->fds[fd]), 0);
+	write_records(fd, 1);
+	ck_assert_uint_eq(kperf_poll(fk->fds[fd]), WAKE);
+	write_records(fd, 135);
 	ck_assert_uint_eq(ring.page->data_head, (uint64_t)-6400);
 	for (unsigned i = 0; i < 128; i++)
 		expect_sample((uint64_t)-6400 + 32 * i, 32, 1);
@@ -377,9 +263,17 @@ END_TEST
 
 START_TEST(hostile_tail_only_clamps)
 {
-	static const uint64_t tails[] = {0,	    1,	       31,	   64,
-					 4095,	    4096,      4097,	   12345,
-					 UINT64_MAX, UINT64_MAX - 63, UINT64_C(1) << 63};
+	static const uint64_t tails[] = {0,
+					 1,
+					 31,
+					 64,
+					 4095,
+					 4096,
+					 4097,
+					 12345,
+					 UINT64_MAX,
+					 UINT64_MAX - 63,
+					 UINT64_C(1) << 63};
 	long fd = open_mapped(ring_attr(TYPE_32));
 	uint64_t head = 0;
 
@@ -433,8 +327,8 @@ static void expect_wakes(struct perf_event_attr attr, unsigned n, const unsigned
 	unsigned count = wakes_of(fd, n, list, 256);
 
 	for (unsigned i = 0; i < nwant && i < count; i++)
-		ck_assert_msg(list[i] == want[i], "wake %u at record %u, want %u", i, list[i],
-			      want[i]);
+		ck_assert_msg(list[i] == want[i], "wake %u at record %u, want %u", i,
+			      list[i], want[i]);
 	ck_assert_uint_eq(count, nwant);
 	ck_assert_uint_eq(fk_notes(fk, HAL_NOTE_WAKEUP), nwant);
 	fk_log_clear(fk);
@@ -445,8 +339,8 @@ static void expect_wakes(struct perf_event_attr attr, unsigned n, const unsigned
 /* B6 */
 START_TEST(wake_at_half_the_ring)
 {
-	expect_wakes(ring_attr(TYPE_32), 400, (const unsigned[]){65, 129, 193, 257, 321, 385},
-		     6);
+	expect_wakes(ring_attr(TYPE_32), 400,
+		     (const unsigned[]){65, 129, 193, 257, 321, 385}, 6);
 }
 END_TEST
 
@@ -469,6 +363,20 @@ START_TEST(wake_at_the_watermark)
 		attr.wakeup_watermark = rows[i].watermark;
 		expect_wakes(attr, want[1], want, 2);
 	}
+}
+END_TEST
+
+/* The same field is no number of events then. */
+START_TEST(wake_at_the_watermark_only)
+{
+	struct perf_event_attr attr = ring_attr(TYPE_32);
+	unsigned want[64], n = 0;
+
+	attr.watermark = 1;
+	attr.wakeup_watermark = 64;
+	for (unsigned i = 3; i <= 130; i += 2)
+		want[n++] = i;
+	expect_wakes(attr, 130, want, n);
 }
 END_TEST
 
@@ -673,328 +581,6 @@ START_TEST(nested_writer_that_finds_no_room)
 }
 END_TEST
 
-/* --- mmap ------------------------------------------------------------------ */
-
-static long try_mmap(long fd, uint64_t size, uint64_t pgoff, unsigned flags)
-{
-	void *const *pages;
-	size_t npages;
-
-	return kperf_mmap(fk->fds[fd], size, pgoff, 3, flags, &pages, &npages);
-}
-
-START_TEST(mmap_sizes)
-{
-	for (uint64_t pages = 1; pages <= 130; pages++) {
-		uint64_t data = pages - 1;
-		bool ok = !(data & (data - 1));
-		long fd = open_type(TYPE_24);
-
-		ck_assert_int_eq(try_mmap(fd, pages * 4096, 0, KPERF_MAP_SHARED),
-				 ok ? 0 : -EINVAL);
-		if (ok)
-			munmap_fd(fd);
-		fk_close(fk, fd);
-	}
-}
-END_TEST
-
-START_TEST(mmap_errors)
-{
-	struct perf_event_attr attr = ring_attr(TYPE_24);
-	long fd = open_type(TYPE_24), child;
-
-	ck_assert_int_eq(try_mmap(fd, 8192, 0, 0), -EINVAL);
-	ck_assert_int_eq(try_mmap(fd, 8192, 2, KPERF_MAP_SHARED), -EINVAL);
-	attr.inherit = 1;
-	child = open_attr(attr);
-	ck_assert_int_eq(try_mmap(child, 8192, 0, KPERF_MAP_SHARED), -EINVAL);
-	child = fk_open_args(fk, &attr, 0, 0, -1, 0);
-	ck_assert_int_eq(try_mmap(child, 8192, 0, KPERF_MAP_SHARED), 0);
-	munmap_fd(child);
-	/* an AUX area must lie behind the data, and there is no such PMU */
-	ck_assert_int_eq(fk_mmap(fk, fd, 1, 3, &ring), 0);
-	ck_assert_int_eq(try_mmap(fd, 8192, 2, KPERF_MAP_SHARED), -EINVAL);
-	ring.page->aux_offset = 8192;
-	ring.page->aux_size = 8192;
-	ck_assert_int_eq(try_mmap(fd, 8192, 2, KPERF_MAP_SHARED), -EOPNOTSUPP);
-	ck_assert_int_eq(try_mmap(fd, 4096, 2, KPERF_MAP_SHARED), -EINVAL);
-	ck_assert_int_eq(try_mmap(fd, 8192, 3, KPERF_MAP_SHARED), -EINVAL);
-	munmap_fd(fd);
-}
-END_TEST
-
-START_TEST(mmap_twice_shares)
-{
-	struct fk_ring again;
-	long fd = open_mapped(ring_attr(TYPE_24));
-
-	ck_assert_int_eq(fk_mmap(fk, fd, 2, 3, &again), -EINVAL);
-	ck_assert_int_eq(fk_mmap(fk, fd, 0, 3, &again), -EINVAL);
-	ck_assert_int_eq(fk_mmap(fk, fd, 1, 1, &again), 0);
-	ck_assert_ptr_eq(again.page, ring.page);
-	munmap_fd(fd);
-	write_records(fd, 1);
-	expect_sample(0, 24, 1);
-	ck_assert_uint_eq(kperf_poll(fk->fds[fd]), 0);
-	munmap_fd(fd);
-	ck_assert_uint_eq(kperf_poll(fk->fds[fd]), HUP);
-}
-END_TEST
-
-START_TEST(mmap_limit)
-{
-	long fd = open_type(TYPE_24);
-
-	/* root may */
-	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 0;
-	fk->sysctl[KSYS_SYSCTL_PARANOID] = 2;
-	ck_assert_int_eq(try_mmap(fd, 2049 * 4096, 0, KPERF_MAP_SHARED), 0);
-	munmap_fd(fd);
-	/* 8 MiB of locked memory are everybody's */
-	fk->caps[KSYS_CAP_IPC_LOCK] = false;
-	ck_assert_int_eq(try_mmap(fd, 2049 * 4096, 0, KPERF_MAP_SHARED), -EPERM);
-	ck_assert_int_eq(try_mmap(fd, 1025 * 4096, 0, KPERF_MAP_SHARED), 0);
-	munmap_fd(fd);
-	/* and perf_event_mlock_kb on top */
-	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 4;
-	ck_assert_int_eq(try_mmap(fd, 2049 * 4096, 0, KPERF_MAP_SHARED), 0);
-	munmap_fd(fd);
-	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 0;
-	fk->sysctl[KSYS_SYSCTL_PARANOID] = -1;
-	ck_assert_int_eq(try_mmap(fd, 2049 * 4096, 0, KPERF_MAP_SHARED), 0);
-	munmap_fd(fd);
-}
-END_TEST
-
-START_TEST(mmap_limit_is_given_back)
-{
-	long fd = open_type(TYPE_24), other = open_type(TYPE_24);
-
-	fk->caps[KSYS_CAP_IPC_LOCK] = false;
-	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 0;
-	for (unsigned i = 0; i < 4; i++) {
-		ck_assert_int_eq(try_mmap(fd, 1025 * 4096, 0, KPERF_MAP_SHARED), 0);
-		ck_assert_int_eq(try_mmap(other, 1025 * 4096, 0, KPERF_MAP_SHARED), -EPERM);
-		munmap_fd(fd);
-	}
-}
-END_TEST
-
-START_TEST(mmap_out_of_memory_leaves_nothing)
-{
-	long fd = open_type(TYPE_24);
-	unsigned before = fk->allocations;
-
-	for (unsigned n = 1; n <= 5; n++) {
-		fk->fail_alloc = n;
-		ck_assert_int_eq(fk_mmap(fk, fd, 2, 3, &ring), -ENOMEM);
-		ck_assert_uint_eq(fk->allocations, before);
-	}
-	ck_assert_int_eq(fk_mmap(fk, fd, 2, 3, &ring), 0);
-	munmap_fd(fd);
-}
-END_TEST
-
-START_TEST(mmap_page_fields)
-{
-	struct perf_event_attr attr = ring_attr(TYPE_24);
-	uint64_t v[3];
-	long fd;
-
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	attr.config1 = 2; /* user space wants to read the counter */
-	fd = open_attr(attr);
-	ck_assert_int_eq(fk_mmap(fk, fd, 2, 3, &ring), 0);
-	ck_assert_uint_eq(ring.npages, 3);
-	ck_assert_uint_eq(ring.page->version, 0);
-	ck_assert_uint_eq(ring.page->compat_version, 0);
-	ck_assert_uint_eq(ring.page->size, offsetof(struct perf_event_mmap_page, __reserved));
-	ck_assert_uint_eq(ring.page->data_offset, 4096);
-	ck_assert_uint_eq(ring.page->data_size, 8192);
-	ck_assert_uint_eq(ring.page->data_head, 0);
-	ck_assert_uint_eq(ring.page->data_tail, 0);
-	ck_assert_uint_eq(ring.page->cap_bit0_is_deprecated, 1);
-	ck_assert_uint_eq(ring.page->cap_user_time, 1);
-	ck_assert_uint_eq(ring.page->cap_user_time_zero, 1);
-	ck_assert_uint_eq(ring.page->cap_user_time_short, 1);
-	ck_assert_uint_eq(ring.page->cap_user_rdpmc, 1);
-	ck_assert_uint_eq(ring.page->pmc_width, 32);
-	ck_assert_uint_eq(ring.page->index, 0); /* not granted */
-	/* 62.5 MHz: 16 ns a count */
-	ck_assert_uint_eq((uint64_t)ring.page->time_mult >> ring.page->time_shift, 16);
-	ck_assert_uint_eq(ring.page->time_mult, UINT32_C(1) << 25);
-	ck_assert_uint_eq(ring.page->time_shift, 21);
-	ck_assert_uint_eq(ring.page->lock % 2, 0);
-	fk_run(fk, 700);
-	/* the page is as of the last update: an overflow, RESET, DISABLE */
-	ck_assert_int_eq(ring.page->offset, 0);
-	fk_run(fk, 300);
-	ck_assert_int_eq(ring.page->offset, 1000);
-	fk_run(fk, 50);
-	ck_assert_int_eq(fk_ioctl(fk, fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	ck_assert_int_eq(ring.page->offset, 1050);
-	ck_assert_int_eq(fk_read(fk, fd, v, 24), 24);
-	ck_assert_uint_ge(ring.page->time_enabled, 1050);
-	ck_assert_uint_ge(v[1] + FK_NS_A_CLOCK_READ, ring.page->time_enabled);
-	ck_assert_uint_eq(ring.page->time_enabled, ring.page->time_running);
-	ck_assert_int_eq(fk_ioctl(fk, fd, PERF_EVENT_IOC_RESET, 0), 0);
-	ck_assert_int_eq(ring.page->offset, 0);
-	ck_assert_uint_eq(ring.page->lock % 2, 0);
-	munmap_fd(fd);
-}
-END_TEST
-
-/* --- who writes where ------------------------------------------------------ */
-
-START_TEST(output_rules)
-{
-	struct perf_event_attr attr = ring_attr(TYPE_24);
-	long a = open_mapped(attr), b = open_type(TYPE_24), bare = open_type(TYPE_24);
-	long other;
-	uint32_t cmd = PERF_EVENT_IOC_SET_OUTPUT;
-
-	fk->fd_other[40] = true;
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, 41), -EBADF);
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, 40), -EBADF);
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, UINT32_MAX), -EBADF);
-	fk->fd_other[40] = false;
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, (uint64_t)b), -EINVAL);
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, (uint64_t)bare), -EINVAL);
-	ck_assert_int_eq(fk_ioctl(fk, a, cmd, (uint64_t)b), -EINVAL); /* a is mapped */
-	ck_assert_int_eq(fk_ioctl(fk, a, cmd, UINT64_MAX), -EINVAL);
-	other = fk_open_args(fk, &attr, 0, 0, -1, 0);
-	ck_assert_int_eq(fk_ioctl(fk, other, cmd, (uint64_t)a), -EINVAL);
-	other = fk_open_args(fk, &attr, 101, -1, -1, 0);
-	ck_assert_int_eq(fk_ioctl(fk, other, cmd, (uint64_t)a), -EINVAL);
-	attr.write_backward = 1;
-	other = open_attr(attr);
-	ck_assert_int_eq(fk_ioctl(fk, other, cmd, (uint64_t)a), -EINVAL);
-	attr = ring_attr(TYPE_24);
-	attr.use_clockid = 1;
-	attr.clockid = 1;
-	other = open_attr(attr);
-	ck_assert_int_eq(fk_ioctl(fk, other, cmd, (uint64_t)a), -EINVAL);
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, (uint64_t)a), 0);
-	write_records(b, 1);
-	expect_sample(0, 24, fk_id(fk, b));
-	ck_assert_int_eq(fk_ioctl(fk, b, cmd, UINT64_MAX), 0);
-	write_records(b, 1);
-	ck_assert_uint_eq(ring.page->data_head, 24);
-	ck_assert_uint_eq(kperf_poll(fk->fds[b]), HUP);
-	munmap_fd(a);
-}
-END_TEST
-
-START_TEST(output_at_open)
-{
-	struct perf_event_attr attr = ring_attr(TYPE_24);
-	long a = open_type(TYPE_24), b;
-
-	/* no ring yet */
-	ck_assert_int_eq(fk_open_args(fk, &attr, 0, -1, (int)a,
-				      PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP),
-			 -EINVAL);
-	ck_assert_int_eq(fk_mmap(fk, a, 1, 3, &ring), 0);
-	b = fk_open_args(fk, &attr, 0, -1, (int)a, PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
-	ck_assert_int_ge(b, 0);
-	write_records(b, 1);
-	expect_sample(0, 24, fk_id(fk, b));
-	/* no group: it goes on without the other */
-	ck_assert_int_eq(fk_ioctl(fk, a, PERF_EVENT_IOC_DISABLE, 0), 0);
-	write_records(b, 1);
-	munmap_fd(a);
-}
-END_TEST
-
-START_TEST(output_ends_with_the_targets_mapping)
-{
-	long a = open_mapped(ring_attr(TYPE_24)), b = open_type(TYPE_24);
-
-	redirect(b, a);
-	munmap_fd(a);
-	ck_assert_uint_eq(kperf_poll(fk->fds[b]), HUP);
-	write_records(b, 2);
-	ck_assert_uint_eq(fk_count(fk, b), 2 * PERIOD);
-	/* and it may have one of its own */
-	ck_assert_int_eq(fk_mmap(fk, b, 2, 3, &ring), 0);
-	write_records(b, 1);
-	expect_sample(0, 24, 2);
-	munmap_fd(b);
-}
-END_TEST
-
-START_TEST(output_own_mapping_of_a_redirected_event)
-{
-	struct fk_ring mine;
-	long a = open_mapped(ring_attr(TYPE_24)), b = open_type(TYPE_24);
-
-	redirect(b, a);
-	ck_assert_int_eq(fk_mmap(fk, b, 2, 3, &mine), -EINVAL);
-	ck_assert_int_eq(fk_mmap(fk, b, 1, 3, &mine), 0);
-	ck_assert_ptr_eq(mine.page, ring.page);
-	write_records(b, 1);
-	munmap_fd(b);
-	/* detached; the target goes on */
-	ck_assert_uint_eq(kperf_poll(fk->fds[b]), HUP);
-	write_records(b, 1);
-	ck_assert_uint_eq(ring.page->data_head, 24);
-	write_records(a, 1);
-	ck_assert_uint_eq(ring.page->data_head, 48);
-	munmap_fd(a);
-}
-END_TEST
-
-START_TEST(output_survives_the_targets_close)
-{
-	long a = open_mapped(ring_attr(TYPE_24)), b = open_type(TYPE_24);
-	struct kperf_event *event = fk->fds[a];
-	uint64_t head;
-
-	redirect(b, a);
-	fk_close(fk, a); /* mapped: it lives and runs on */
-	fk_inject(fk, 0, PERIOD, 0);
-	ck_assert_uint_eq(ring.page->data_head, 24);
-	write_records(b, 1);
-	head = ring.page->data_head;
-	ck_assert_uint_eq(head, 48);
-	expect_sample(0, 24, 1);
-	expect_sample(24, 24, 2);
-	kperf_munmap(event);
-	/* now its counter is free */
-	ck_assert_uint_eq(fk->pmu.pmcnten, 1u << counter_of(b));
-	ck_assert_uint_eq(kperf_poll(fk->fds[b]), HUP);
-	write_records(b, 1);
-}
-END_TEST
-
-START_TEST(close_with_a_wakeup_queued)
-{
-	struct perf_event_attr attr = ring_attr(TYPE_24);
-	long a = open_mapped(ring_attr(TYPE_24)), b;
-	struct perf_output out;
-	uint64_t record[3] = {PERF_RECORD_SAMPLE | UINT64_C(24) << 48};
-
-	attr.wakeup_events = 1;
-	attr.watermark = 0;
-	b = open_attr(attr);
-	redirect(b, a);
-	/* a wakeup of b is put off, and b goes before it comes */
-	fk->in_irq = false;
-	fk_mask(fk);
-	fk->pmu.pmcr &= ~UINT64_C(1);
-	ck_assert(perf_output_begin(&out, &fk->hal, fk->fds[b], PERF_RECORD_SAMPLE, 24));
-	perf_output_copy(&out, record, 24);
-	atomic_fetch_add(&out.ring->wakeup, 1);
-	perf_output_end(&out);
-	ck_assert_ptr_nonnull(fk->work);
-	fk_close(fk, b);
-	ck_assert_ptr_null(fk->work);
-	fk_unmask(fk);
-	munmap_fd(a);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -1007,6 +593,7 @@ int main(void)
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, full_at_127_records_of_32);
 	tcase_add_test(tcase, full_then_room_for_exactly_one);
+	tcase_add_test(tcase, full_to_the_byte);
 	tcase_add_test(tcase, full_with_losses_pending);
 	tcase_add_test(tcase, lost_needs_more_than_48_bytes);
 	tcase_add_test(tcase, lost_is_the_rings_and_names_the_writer);
@@ -1020,6 +607,7 @@ int main(void)
 	tcase_add_test(tcase, hostile_tail_only_clamps);
 	tcase_add_test(tcase, wake_at_half_the_ring);
 	tcase_add_test(tcase, wake_at_the_watermark);
+	tcase_add_test(tcase, wake_at_the_watermark_only);
 	tcase_add_test(tcase, wake_by_events);
 	tcase_add_test(tcase, wake_of_a_redirected_event);
 	tcase_add_test(tcase, wake_does_not_come_for_what_is_dropped);
@@ -1028,19 +616,6 @@ int main(void)
 	tcase_add_test(tcase, nested_writer_in_every_copy);
 	tcase_add_test(tcase, nested_writer_crossing_the_mark_wakes_once);
 	tcase_add_test(tcase, nested_writer_that_finds_no_room);
-	tcase_add_test(tcase, mmap_sizes);
-	tcase_add_test(tcase, mmap_errors);
-	tcase_add_test(tcase, mmap_twice_shares);
-	tcase_add_test(tcase, mmap_limit);
-	tcase_add_test(tcase, mmap_limit_is_given_back);
-	tcase_add_test(tcase, mmap_out_of_memory_leaves_nothing);
-	tcase_add_test(tcase, mmap_page_fields);
-	tcase_add_test(tcase, output_rules);
-	tcase_add_test(tcase, output_at_open);
-	tcase_add_test(tcase, output_ends_with_the_targets_mapping);
-	tcase_add_test(tcase, output_own_mapping_of_a_redirected_event);
-	tcase_add_test(tcase, output_survives_the_targets_close);
-	tcase_add_test(tcase, close_with_a_wakeup_queued);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

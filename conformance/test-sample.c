@@ -20,16 +20,20 @@ static void teardown(void)
 	fk_destroy(fk);
 }
 
-enum { PERIOD = 1000, NFIELDS = 9, NTRAILER = 6 };
+enum {
+	PERIOD = 1000,
+	NFIELDS = 9,
+	NTRAILER = 6
+};
 
 /* In wire order (B26), written down apart from the code under test. */
 static const uint64_t fields[NFIELDS] = {
-	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
+	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,	  PERF_SAMPLE_TID,
 	PERF_SAMPLE_TIME,	PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
-	PERF_SAMPLE_STREAM_ID,	PERF_SAMPLE_CPU, PERF_SAMPLE_PERIOD};
-static const uint64_t trailer[NTRAILER] = {PERF_SAMPLE_TID,	PERF_SAMPLE_TIME,
-					   PERF_SAMPLE_ID,	PERF_SAMPLE_STREAM_ID,
-					   PERF_SAMPLE_CPU,	PERF_SAMPLE_IDENTIFIER};
+	PERF_SAMPLE_STREAM_ID,	PERF_SAMPLE_CPU,  PERF_SAMPLE_PERIOD};
+static const uint64_t trailer[NTRAILER] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+					   PERF_SAMPLE_ID,  PERF_SAMPLE_STREAM_ID,
+					   PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER};
 
 static uint64_t type_of(unsigned mask)
 {
@@ -184,6 +188,7 @@ START_TEST(sample_of_the_idle_task_and_a_dead_one)
 	fk_run(fk, PERIOD);
 	/* the opener is gone: the sampled task's own view */
 	kperf_task_exit(fk->perf, &fk->tasks[0]);
+	fk->tasks[0].dead = true;
 	fk->current = &fk->tasks[2];
 	fk_run(fk, PERIOD);
 	fk_record(&ring, 0, record);

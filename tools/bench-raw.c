@@ -12,7 +12,10 @@
 
 #include "corpus/agent/agent-abi.h"
 
-enum { PAGE = 4096, RETURN_TO = 0x00700000 /* in no segment of the agent */ };
+enum {
+	PAGE = 4096,
+	RETURN_TO = 0x00700000 /* in no segment of the agent */
+};
 
 static const uint32_t svc_0 = 0xd4000001;
 
@@ -75,7 +78,8 @@ static uint64_t find_symbol(Elf *elf, const char *name)
 		for (int i = 0; gelf_getsym(data, i, &sym); i++) {
 			const char *is = elf_strptr(elf, sh.sh_link, sym.st_name);
 
-			if (is && !strcmp(is, name) && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			if (is && !strcmp(is, name) &&
+			    GELF_ST_TYPE(sym.st_info) == STT_FUNC)
 				return sym.st_value;
 		}
 	}
@@ -181,7 +185,8 @@ int bench_raw(const char *agent, const char *workload, uint64_t n, bool code_hoo
 		 uc_ctl_set_cpu_model(uc, UC_CPU_ARM64_A57))
 		snprintf(err, errsize, "Unicorn does not start");
 	else
-		rc = run_elf(uc, elf, agent, workload, n, code_hook, seconds, err, errsize);
+		rc = run_elf(uc, elf, agent, workload, n, code_hook, seconds, err,
+			     errsize);
 	if (uc)
 		uc_close(uc);
 	if (elf)

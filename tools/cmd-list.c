@@ -89,6 +89,14 @@ static bool preset_has(const struct machine_preset *preset, uint16_t number)
 	return false;
 }
 
+static void print_event(const struct pmuv3_event_desc *event)
+{
+	printf("  0x%02x %-22s %s", event->number, event->name, event->rule);
+	if (event->model)
+		printf(" (%s model)", event->model);
+	putchar('\n');
+}
+
 int cmd_events(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -107,8 +115,7 @@ int cmd_events(int argc, char **argv)
 		       preset->counters);
 		for (unsigned i = 0; i < n; i++)
 			if (preset_has(preset, events[i].number))
-				printf("  0x%02x %-16s %s\n", events[i].number,
-				       events[i].name, events[i].rule);
+				print_event(&events[i]);
 	}
 	return 0;
 }

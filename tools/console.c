@@ -79,7 +79,8 @@ static int leave(struct parser *p, char *status)
 	if (!p->run)
 		return refuse(p, "@exit without a scenario");
 	if (number(status, &value))
-		return refuse(p, "scenario %s: '%s' is no exit status", p->run->name, status);
+		return refuse(p, "scenario %s: '%s' is no exit status", p->run->name,
+			      status);
 	if (value)
 		return refuse(p, "scenario %s: the agent's exit status is %lu",
 			      p->run->name, value);

@@ -36,13 +36,16 @@ struct merge {
 	struct console_setting headers[16];
 	size_t nheaders;
 	char *headers_text;
-	char canaries[1024]; /* values as a header has them */
+	char canaries[1024];	   /* values as a header has them */
 	struct tt_trace **goldens; /* one a scenario */
 	char *err;
 	size_t errsize;
 };
 
-enum { REFUSED = 1, BAD = 2 };
+enum {
+	REFUSED = 1,
+	BAD = 2
+};
 
 __attribute__((format(printf, 3, 4))) static int leave(struct merge *m, int status,
 						       const char *fmt, ...)
@@ -72,8 +75,8 @@ struct scn *golden_canary(void)
 				   "read k\n"
 				   "close k\n";
 	char err[256];
-	struct scn *scn = scn_parse(GOLDEN_CANARY ".scn", text, sizeof(text) - 1, err,
-				    sizeof(err));
+	struct scn *scn =
+		scn_parse(GOLDEN_CANARY ".scn", text, sizeof(text) - 1, err, sizeof(err));
 
 	if (!scn) {
 		fprintf(stderr, "%s\n", err);
@@ -107,7 +110,8 @@ static int load_headers(struct merge *m)
 		number++;
 		if (!colon || colon == line || !colon[2] ||
 		    m->nheaders == sizeof(m->headers) / sizeof(m->headers[0]))
-			return leave(m, BAD, "%s:%u: not KEY: VALUE, or too many", path, number);
+			return leave(m, BAD, "%s:%u: not KEY: VALUE, or too many", path,
+				     number);
 		*colon = '\0';
 		m->headers[m->nheaders++] = (struct console_setting){line, colon + 2};
 	}
@@ -122,8 +126,8 @@ static int check_boot(struct merge *m, const struct console *boot)
 	series = series ? series + 1 : m->options->kernel;
 	n = strlen(series);
 	if (strncmp(boot->kernel, series, n) || boot->kernel[n] != '.')
-		return leave(m, REFUSED, "%s: kernel %s is not %s", boot->file, boot->kernel,
-			     m->options->kernel);
+		return leave(m, REFUSED, "%s: kernel %s is not %s", boot->file,
+			     boot->kernel, m->options->kernel);
 	if (strcmp(boot->kernel, m->boots[0].kernel) ||
 	    strcmp(boot->version ? boot->version : "",
 		   m->boots[0].version ? m->boots[0].version : ""))
@@ -195,8 +199,8 @@ static void set_headers(const struct merge *m, struct tt_trace *trace)
 		tt_header_set(trace, m->headers[i].name, m->headers[i].value);
 	sysctls[0] = '\0';
 	for (size_t i = 0; i < boot->nsysctls && used < sizeof(sysctls); i++)
-		used += (size_t)snprintf(sysctls + used, sizeof(sysctls) - used, "%s%s=%s",
-					 i ? " " : "", boot->sysctls[i].name,
+		used += (size_t)snprintf(sysctls + used, sizeof(sysctls) - used,
+					 "%s%s=%s", i ? " " : "", boot->sysctls[i].name,
 					 boot->sysctls[i].value);
 	tt_header_set(trace, "sysctls", sysctls);
 	tt_header_set(trace, GOLDEN_CANARY, m->canaries);
@@ -309,7 +313,8 @@ static void keep_previous_body(const struct merge *m, const struct scn *scn,
 	tt_free(old);
 }
 
-static int merge_scenario(struct merge *m, const struct scn *scn, struct tt_trace **golden)
+static int merge_scenario(struct merge *m, const struct scn *scn,
+			  struct tt_trace **golden)
 {
 	struct tt_trace *traces[MAX_BOOTS] = {NULL};
 	size_t n = 0;
@@ -352,7 +357,8 @@ static void name_file(const struct merge *m, const struct scn *scn, const char *
 	snprintf(path, PATH_SIZE, "%s/%s.golden%s", m->options->out, scn->name, end);
 }
 
-static int write_one(struct merge *m, const struct scn *scn, const struct tt_trace *golden)
+static int write_one(struct merge *m, const struct scn *scn,
+		     const struct tt_trace *golden)
 {
 	char path[PATH_SIZE];
 	FILE *out;

@@ -9,7 +9,7 @@
 #include "conformance/merge.h"
 
 #define EVTYPE_CPU_CYCLES 0x11 /* Arm ARM, PMUv3 common events */
-#define EVTYPE_MASK	  0xffff /* what of a raw config reaches PMEVTYPER */
+#define EVTYPE_MASK 0xffff     /* what of a raw config reaches PMEVTYPER */
 
 /* A LOST record and its longest sample_id trailer; the ring wants strictly more
  * room than this and the record (TRUTH: B4 gap). */
@@ -67,8 +67,8 @@ static bool companion_found(const struct refusal *r, const struct scn_step *step
 		return true;
 	}
 	leader = &r->scn->events[step->other].attr;
-	return is_cycles(leader) && !leader->freq && !attr->freq && leader->sample_period &&
-	       attr->sample_period % leader->sample_period == 0;
+	return is_cycles(leader) && !leader->freq && !attr->freq &&
+	       leader->sample_period && attr->sample_period % leader->sample_period == 0;
 }
 
 int golden_refuse_companion(const struct scn *scn, const int64_t *results, size_t n,
@@ -88,7 +88,8 @@ int golden_refuse_companion(const struct scn *scn, const int64_t *results, size_
 			continue;
 		if (!companion_found(&r, step, open)) {
 			snprintf(err, errsize,
-				 "scenario %s: step %u \"%s\": event %s samples on an event "
+				 "scenario %s: step %u \"%s\": event %s samples on an "
+				 "event "
 				 "counter without a cycles-led companion whose period "
 				 "divides its own",
 				 scn->name, step->number, step->words,
@@ -142,7 +143,8 @@ static int last_drain(const struct refusal *r, int event)
 }
 
 /* Did the last drain find the ring so full that a loss may still be pending? */
-static bool may_be_pending(const struct refusal *r, const struct tt_trace *trace, int drain)
+static bool may_be_pending(const struct refusal *r, const struct tt_trace *trace,
+			   int drain)
 {
 	const struct scn_step *step = &r->scn->steps[drain];
 	uint64_t bytes = (uint64_t)result_of(r, step), largest = 0;
@@ -163,8 +165,8 @@ static bool samples_until(const struct refusal *r, const struct scn_count *count
 		const struct scn_step *step = &r->scn->steps[i];
 		const struct scn_count *before = count_at(r, counts, i - 1, event);
 
-		if (step->verb != SCN_OPEN || step->event != (int)event || failed(r, step) ||
-		    !before->windows)
+		if (step->verb != SCN_OPEN || step->event != (int)event ||
+		    failed(r, step) || !before->windows)
 			continue;
 		if (!before->samples_known)
 			return false;

@@ -12,7 +12,11 @@
 
 #define ERR_SIZE 2048
 
-enum { OK, REFUSED, BAD };
+enum {
+	OK,
+	REFUSED,
+	BAD
+};
 
 static const char usage_text[] =
 	"usage: golden-tool compile --out DIR SCENARIO.scn...\n"
@@ -25,7 +29,8 @@ static const char usage_text[] =
 	"DIR/headers, or refuses and writes nothing. A previous golden that accepts\n"
 	"every boot and holds as much keeps its body.\n"
 	"\n"
-	"example: golden-tool compile --out images corpus/scenarios/cycles-ip-100000.scn\n"
+	"example: golden-tool compile --out images "
+	"corpus/scenarios/cycles-ip-100000.scn\n"
 	"exit status: 0 done, 1 refused, 2 usage, bad input or I/O\n";
 
 struct arguments {
@@ -150,13 +155,25 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 'k': args.kernel = optarg; break;
-		case 'a': args.agent = optarg; break;
-		case 'b': args.boots = optarg; break;
-		case 'o': args.out = optarg; break;
-		case 'p': args.previous = optarg; break;
-		case 'h': return fputs(usage_text, stdout) < 0 ? BAD : OK;
-		default: return BAD;
+		case 'k':
+			args.kernel = optarg;
+			break;
+		case 'a':
+			args.agent = optarg;
+			break;
+		case 'b':
+			args.boots = optarg;
+			break;
+		case 'o':
+			args.out = optarg;
+			break;
+		case 'p':
+			args.previous = optarg;
+			break;
+		case 'h':
+			return fputs(usage_text, stdout) < 0 ? BAD : OK;
+		default:
+			return BAD;
 		}
 	}
 	if (optind == argc)

@@ -8,8 +8,8 @@
 #include "corpus/agent/bare.h"
 
 #define LINE_BYTES 32 /* of data a line */
-#define BUFFER	   4096
-#define LINE_ROOM  128 /* a longest line is 2 + 16 + 1 + 64 + 1 characters */
+#define BUFFER 4096
+#define LINE_ROOM 128 /* a longest line is 2 + 16 + 1 + 64 + 1 characters */
 
 static struct {
 	char text[BUFFER];

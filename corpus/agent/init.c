@@ -17,17 +17,17 @@
  */
 #include "corpus/agent/bare.h"
 
-#define AT_FDCWD	-100
-#define O_RDONLY	0
-#define O_WRONLY	1
-#define O_RDWR		2
-#define O_CREAT		0100
-#define SIGCHLD		17
-#define REBOOT_MAGIC1	0xfee1dead
-#define REBOOT_MAGIC2	672274793
-#define REBOOT_OFF	0x4321fedc
+#define AT_FDCWD -100
+#define O_RDONLY 0
+#define O_WRONLY 1
+#define O_RDWR 2
+#define O_CREAT 0100
+#define SIGCHLD 17
+#define REBOOT_MAGIC1 0xfee1dead
+#define REBOOT_MAGIC2 672274793
+#define REBOOT_OFF 0x4321fedc
 #define SYSLOG_CONSOLE_LEVEL 8
-#define PERF		"/proc/sys/kernel/perf_event_"
+#define PERF "/proc/sys/kernel/perf_event_"
 
 static char order[65536];
 static char text[4096];
@@ -224,7 +224,9 @@ static void run(const char *name)
 	while (bare_syscall(__NR_wait4, pid, (long)&status, 0, 0, 0) == -4) /* EINTR */
 		;
 	print("@exit ");
-	print_number(pid < 0 ? 127 : status & 127 ? 128 + (status & 127) : status >> 8 & 255);
+	print_number(pid < 0	    ? 127
+		     : status & 127 ? 128 + (status & 127)
+				    : status >> 8 & 255);
 	print("\n");
 }
 

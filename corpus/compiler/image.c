@@ -356,9 +356,12 @@ static void put_data(const struct scn *scn, uint8_t *image)
 		       scn->events[i].bytes, scn->events[i].nbytes);
 	for (unsigned i = 0; i < scn->nsteps; i++) {
 		const struct scn_step *step = &scn->steps[i];
-		uint8_t *buf = image + (step->buf - AGENT_BASE);
+		uint8_t *buf;
 
-		if (step->verb == SCN_IOCTL && step->buf && step->cmd == IOC_PERIOD) {
+		if (!step->buf)
+			continue;
+		buf = image + (step->buf - AGENT_BASE);
+		if (step->verb == SCN_IOCTL && step->cmd == IOC_PERIOD) {
 			put(buf, step->arg, 8);
 		} else if (step->verb == SCN_POLL && step->timeout_ms > 0) {
 			put(buf + 8, (uint64_t)step->timeout_ms / 1000, 8);

@@ -16,13 +16,13 @@ static_assert(sizeof(struct perf_event_attr) >= PERF_ATTR_SIZE_VER7, "attr VER7"
 static_assert(offsetof(struct perf_event_attr, size) == 4, "attr.size");
 
 enum {
-	FLAGS_OFFSET = 40,	    /* the one-bit fields */
-	AUX_ACTION_OFFSET = 116,    /* after aux_sample_size */
-	REGS_ARM64 = 33,	    /* x0..x30, sp, pc */
-	PARANOID_ANY = 2,	    /* Debian: above, only CAP_SYS_ADMIN may open */
+	FLAGS_OFFSET = 40,	 /* the one-bit fields */
+	AUX_ACTION_OFFSET = 116, /* after aux_sample_size */
+	REGS_ARM64 = 33,	 /* x0..x30, sp, pc */
+	PARANOID_ANY = 2,	 /* Debian: above, only CAP_SYS_ADMIN may open */
 	PARANOID_KERNEL = 1,
 	PARANOID_CPU = 0,
-	BRANCH_PLM_ALL = 7,	    /* PERF_SAMPLE_BRANCH_USER, _KERNEL, _HV */
+	BRANCH_PLM_ALL = 7, /* PERF_SAMPLE_BRANCH_USER, _KERNEL, _HV */
 	BRANCH_PERM_PLM = 6,
 };
 
@@ -48,9 +48,8 @@ int perf_allow_kernel(struct kperf *perf)
 
 int perf_allow_cpu(struct kperf *perf)
 {
-	return paranoid_above(perf, PARANOID_CPU) && !perf_perfmon_capable(perf)
-		       ? -EACCES
-		       : 0;
+	return paranoid_above(perf, PARANOID_CPU) && !perf_perfmon_capable(perf) ? -EACCES
+										 : 0;
 }
 
 /* --- the copy -------------------------------------------------------------- */
@@ -109,7 +108,8 @@ static int check_branch_stack(struct kperf *perf, const struct perf_event_attr *
 {
 	uint64_t mask = a->branch_sample_type;
 
-	if (mask & ~perf->policy->branch_sample_valid || !(mask & ~(uint64_t)BRANCH_PLM_ALL))
+	if (mask & ~perf->policy->branch_sample_valid ||
+	    !(mask & ~(uint64_t)BRANCH_PLM_ALL))
 		return -EINVAL;
 	if (!(mask & BRANCH_PLM_ALL)) {
 		/* no level asked for: those of the event */
@@ -149,9 +149,11 @@ static int check_fields(struct kperf *perf, const struct perf_attr *attr)
 		return -EINVAL;
 	if (a->sample_type & PERF_SAMPLE_REGS_INTR && check_regs(a->sample_regs_intr))
 		return -EINVAL;
-	if (a->sample_type & PERF_SAMPLE_WEIGHT && a->sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
+	if (a->sample_type & PERF_SAMPLE_WEIGHT &&
+	    a->sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
 		return -EINVAL;
-	if ((!a->inherit && a->inherit_thread) || (a->remove_on_exec && a->enable_on_exec) ||
+	if ((!a->inherit && a->inherit_thread) ||
+	    (a->remove_on_exec && a->enable_on_exec) ||
 	    (a->sigtrap && !a->remove_on_exec))
 		return -EINVAL;
 	return 0;
@@ -188,8 +190,8 @@ int perf_attr_check(struct kperf *perf, const struct perf_attr *attr)
 	if (paranoid_above(perf, PARANOID_ANY) &&
 	    !ksys_capable(perf->sys, KSYS_CAP_SYS_ADMIN))
 		return -EACCES;
-	if (perf->policy->callchain_needs_kernel && a->sample_type & PERF_SAMPLE_CALLCHAIN &&
-	    !a->exclude_callchain_kernel)
+	if (perf->policy->callchain_needs_kernel &&
+	    a->sample_type & PERF_SAMPLE_CALLCHAIN && !a->exclude_callchain_kernel)
 		kernel = true;
 	if (kernel && perf_allow_kernel(perf))
 		return -EACCES;
@@ -341,7 +343,8 @@ int perf_attr_not_built(const struct perf_attr *attr)
 	if (a->sample_type & ~(uint64_t)PERF_SAMPLE_SCALARS)
 		return -EOPNOTSUPP;
 	/* records that are no samples */
-	if (a->mmap || a->mmap_data || a->mmap2 || a->comm || a->task || a->context_switch)
+	if (a->mmap || a->mmap_data || a->mmap2 || a->comm || a->task ||
+	    a->context_switch)
 		return -EOPNOTSUPP;
 	/* a signal for each sample */
 	if (a->sigtrap)

@@ -15,7 +15,9 @@ struct kperf_event;
 
 /* As large as the largest profile's; the UAPI's struct may be older (no
  * config3) or newer. */
-enum { PERF_ATTR_SIZE_MAX = 136 };
+enum {
+	PERF_ATTR_SIZE_MAX = 136
+};
 struct perf_attr {
 	union {
 		struct perf_event_attr a;

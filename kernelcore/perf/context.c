@@ -199,7 +199,8 @@ static int group_sched_in(struct perf_cpu *cpu, struct kperf_event *leader)
 	perf_slots_disable(cpu);
 	if (event_sched_in(cpu, leader))
 		goto error;
-	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry) {
+	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry)
+	{
 		if (event_sched_in(cpu, event)) {
 			failed = event;
 			goto undo;
@@ -209,7 +210,8 @@ static int group_sched_in(struct perf_cpu *cpu, struct kperf_event *leader)
 	return 0;
 
 undo:
-	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry) {
+	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry)
+	{
 		if (event == failed)
 			break;
 		event_sched_out(cpu, event);
@@ -231,9 +233,9 @@ static bool has_active(const struct perf_context *ctx, bool pinned)
 {
 	const struct kperf_event *event;
 
-	perf_list_for_each(event, &ctx->groups, struct kperf_event, group_entry)
-		if (event->state == PERF_EVENT_ACTIVE && is_pinned(event) == pinned)
-			return true;
+	perf_list_for_each(event, &ctx->groups, struct kperf_event,
+			   group_entry) if (event->state == PERF_EVENT_ACTIVE &&
+					    is_pinned(event) == pinned) return true;
 	return false;
 }
 
@@ -263,7 +265,8 @@ static void group_update_pages(struct kperf_event *leader)
 		return;
 	perf_event_update_time(leader);
 	perf_mmap_page_update(leader);
-	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry) {
+	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry)
+	{
 		if (!event->mmap_count)
 			continue;
 		perf_event_update_time(event);
@@ -293,18 +296,18 @@ static void sched_in_kind(struct perf_cpu *cpu, struct perf_context *ctx, bool p
 	struct kperf_event *event;
 	bool can_add = true;
 
-	perf_list_for_each(event, &ctx->groups, struct kperf_event, group_entry)
-		if (is_pinned(event) == pinned)
-			sched_in_one(cpu, event, &can_add);
+	perf_list_for_each(event, &ctx->groups, struct kperf_event,
+			   group_entry) if (is_pinned(event) == pinned)
+		sched_in_one(cpu, event, &can_add);
 }
 
 static void sched_out_kind(struct perf_cpu *cpu, struct perf_context *ctx, bool pinned)
 {
 	struct kperf_event *event;
 
-	perf_list_for_each(event, &ctx->groups, struct kperf_event, group_entry)
-		if (is_pinned(event) == pinned)
-			group_sched_out(cpu, event);
+	perf_list_for_each(event, &ctx->groups, struct kperf_event,
+			   group_entry) if (is_pinned(event) == pinned)
+		group_sched_out(cpu, event);
 }
 
 static void ctx_sched_out(struct perf_cpu *cpu, struct perf_context *ctx, unsigned type)
@@ -360,7 +363,8 @@ static void sched_in_both(struct perf_cpu *cpu, struct perf_context *task_ctx)
 }
 
 /* Take down the groups of equal and lower priority, and put everybody on anew. */
-static void ctx_resched(struct perf_cpu *cpu, struct perf_context *task_ctx, unsigned type)
+static void ctx_resched(struct perf_cpu *cpu, struct perf_context *task_ctx,
+			unsigned type)
 {
 	unsigned all;
 
@@ -614,9 +618,9 @@ static void read_siblings(struct perf_cpu *cpu, struct kperf_event *leader)
 {
 	struct kperf_event *event;
 
-	perf_list_for_each(event, &leader->siblings, struct kperf_event, sibling_entry)
-		if (event->state == PERF_EVENT_ACTIVE)
-			perf_slot_update(cpu, event);
+	perf_list_for_each(event, &leader->siblings, struct kperf_event,
+			   sibling_entry) if (event->state == PERF_EVENT_ACTIVE)
+		perf_slot_update(cpu, event);
 }
 
 void perf_ctx_read(struct kperf_event *event, bool group)
@@ -653,9 +657,8 @@ static bool has_pinned(const struct perf_context *ctx)
 {
 	const struct kperf_event *event;
 
-	perf_list_for_each(event, &ctx->groups, struct kperf_event, group_entry)
-		if (is_pinned(event))
-			return true;
+	perf_list_for_each(event, &ctx->groups, struct kperf_event,
+			   group_entry) if (is_pinned(event)) return true;
 	return false;
 }
 
@@ -699,16 +702,15 @@ static void forget_observer(struct kperf *perf, struct ksys_task *task)
 {
 	struct kperf_event *event;
 
-	perf_list_for_each(event, &perf->events, struct kperf_event, all)
-		if (event->observer == task)
-			event->observer = NULL;
+	perf_list_for_each(event, &perf->events, struct kperf_event,
+			   all) if (event->observer == task) event->observer = NULL;
 }
 
 static void exit_events(struct perf_context *ctx)
 {
 	while (!perf_list_empty(&ctx->events)) {
-		struct kperf_event *event = perf_list_entry(ctx->events.next,
-							    struct kperf_event, ctx_entry);
+		struct kperf_event *event =
+			perf_list_entry(ctx->events.next, struct kperf_event, ctx_entry);
 
 		perf_ctx_remove(event, PERF_DETACH_EXIT);
 		perf_event_wakeup(event);

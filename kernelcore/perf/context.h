@@ -37,21 +37,25 @@ enum {
 };
 
 struct perf_context {
-	struct perf_list entry;	  /* kperf.contexts, task contexts only */
+	struct perf_list entry; /* kperf.contexts, task contexts only */
 	struct kperf *perf;
-	struct ksys_task *task;	  /* NULL: a CPU's, or the task is dead */
+	struct ksys_task *task; /* NULL: a CPU's, or the task is dead */
 	bool is_cpu;
-	bool dead;		  /* the task has exited */
-	unsigned refs;		  /* the task and each event */
+	bool dead;     /* the task has exited */
+	unsigned refs; /* the task and each event */
 	unsigned is_active;
 	unsigned nr_events, nr_active;
-	struct perf_list events;  /* all */
-	struct perf_list groups;  /* leaders, in order of arrival */
+	struct perf_list events;	      /* all */
+	struct perf_list groups;	      /* leaders, in order of arrival */
 	uint64_t time, timestamp, timeoffset; /* ns */
 };
 
 /* @flags of perf_ctx_remove(). */
-enum { PERF_DETACH_GROUP = 1, PERF_DETACH_DEAD = 2, PERF_DETACH_EXIT = 4 };
+enum {
+	PERF_DETACH_GROUP = 1,
+	PERF_DETACH_DEAD = 2,
+	PERF_DETACH_EXIT = 4
+};
 
 void perf_ctx_init(struct perf_context *ctx, struct kperf *perf);
 /* The task's context, made when there is none; NULL: no memory. Takes a

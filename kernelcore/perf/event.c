@@ -59,9 +59,8 @@ static bool group_sizes_fit(const struct kperf_event *event)
 
 	if (!size_fits(event, n) || !size_fits(leader, n))
 		return false;
-	perf_list_for_each(sibling, &leader->siblings, struct kperf_event, sibling_entry)
-		if (!size_fits(sibling, n))
-			return false;
+	perf_list_for_each(sibling, &leader->siblings, struct kperf_event,
+			   sibling_entry) if (!size_fits(sibling, n)) return false;
 	return true;
 }
 
@@ -231,9 +230,8 @@ static bool group_fits(const struct kperf_event *event)
 		return false;
 	if (event == leader)
 		return true;
-	perf_list_for_each(sibling, &leader->siblings, struct kperf_event, sibling_entry)
-		if (!try_slot(&set, sibling))
-			return false;
+	perf_list_for_each(sibling, &leader->siblings, struct kperf_event,
+			   sibling_entry) if (!try_slot(&set, sibling)) return false;
 	return try_slot(&set, event);
 }
 
@@ -243,8 +241,8 @@ struct open_args {
 	int32_t pid, cpu, group_fd;
 	uint64_t flags;
 	struct perf_attr attr;
-	struct ksys_task *task;	     /* NULL: the CPU's events */
-	struct kperf_event *leader;  /* NULL: a group of its own */
+	struct ksys_task *task;	    /* NULL: the CPU's events */
+	struct kperf_event *leader; /* NULL: a group of its own */
 	struct kperf_event *output;
 };
 
@@ -281,7 +279,8 @@ static int check_target(struct kperf *perf, const struct open_args *args)
 {
 	const struct perf_event_attr *a = &args->attr.u.a;
 
-	if ((uint32_t)args->cpu >= ksys_ncpus(perf->sys) && (!args->task || args->cpu != -1))
+	if ((uint32_t)args->cpu >= ksys_ncpus(perf->sys) &&
+	    (!args->task || args->cpu != -1))
 		return -EINVAL;
 	return a->sigtrap && !args->task ? -EINVAL : 0;
 }
@@ -292,7 +291,8 @@ static int check_inherit_read(const struct kperf_event *event)
 
 	if (!a->inherit || !(a->sample_type & PERF_SAMPLE_READ))
 		return 0;
-	if (event->perf->policy->inherit_read_with_tid && a->sample_type & PERF_SAMPLE_TID)
+	if (event->perf->policy->inherit_read_with_tid &&
+	    a->sample_type & PERF_SAMPLE_TID)
 		return 0;
 	return -EINVAL;
 }

@@ -29,9 +29,9 @@ enum perf_event_state {
 
 /* The event's side of a counter. */
 struct perf_hw {
-	uint64_t evtype;	/* event number and filter bits */
-	bool is_64bit;		/* config1 bit 0 */
-	bool user_read;		/* config1 bit 1 */
+	uint64_t evtype; /* event number and filter bits */
+	bool is_64bit;	 /* config1 bit 0 */
+	bool user_read;	 /* config1 bit 1 */
 	bool stopped;
 	int counter;		/* -1: on none */
 	uint64_t sample_period; /* half range for an event that only counts */
@@ -42,16 +42,16 @@ struct perf_hw {
 
 struct kperf_event {
 	struct kperf *perf;
-	struct perf_list all;	      /* kperf.events */
+	struct perf_list all; /* kperf.events */
 	struct perf_attr attr;
 	uint64_t id;
-	int cpu;		      /* -1: any */
+	int cpu; /* -1: any */
 	bool attach_task;
-	unsigned refs;		      /* the fd and each mapping */
-	struct ksys_task *observer;   /* whose pid namespace; NULL: it has exited */
+	unsigned refs;		    /* the fd and each mapping */
+	struct ksys_task *observer; /* whose pid namespace; NULL: it has exited */
 
 	struct perf_context *ctx;
-	bool in_context;	      /* on ctx->events */
+	bool in_context; /* on ctx->events */
 	bool in_group;
 	struct perf_list ctx_entry;
 	struct perf_list group_entry; /* ctx->groups, leaders only */
@@ -61,17 +61,17 @@ struct kperf_event {
 	uint64_t read_size;
 
 	enum perf_event_state state;
-	int oncpu;		      /* -1: inactive */
+	int oncpu; /* -1: inactive */
 	struct perf_hw hw;
 	uint64_t count;
 	uint64_t tstamp, total_time_enabled, total_time_running; /* ns */
 
-	struct perf_ring *ring;	      /* its own or another event's */
-	struct perf_list ring_entry;  /* ring->events */
+	struct perf_ring *ring;	     /* its own or another event's */
+	struct perf_list ring_entry; /* ring->events */
 	unsigned mmap_count;
 	atomic_uint_least64_t lost_samples;
 
-	int event_limit;	      /* IOC_REFRESH's rest, 0: none */
+	int event_limit; /* IOC_REFRESH's rest, 0: none */
 	bool pending_wakeup, pending_disable;
 	struct ksys_irq_work pending_irq;
 };

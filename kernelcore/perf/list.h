@@ -40,12 +40,11 @@ static inline bool perf_list_empty(const struct perf_list *head)
 }
 
 #define perf_list_entry(node, type, member) \
-	((type *)(void *)((char *)(node) - offsetof(type, member)))
+	((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 /* The body may not change the list. */
-#define perf_list_for_each(pos, head, type, member)              \
-	for (pos = perf_list_entry((head)->next, type, member);  \
-	     &pos->member != (head);                             \
+#define perf_list_for_each(pos, head, type, member)                                     \
+	for (pos = perf_list_entry((head)->next, type, member); &pos->member != (head); \
 	     pos = perf_list_entry(pos->member.next, type, member))
 
 #endif

@@ -10,7 +10,9 @@
 #include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/ring.h"
 
-enum { CLOCK_BITS = 57 }; /* Linux's width of CNTVCT_EL0 at 62.5 MHz */
+enum {
+	CLOCK_BITS = 57
+}; /* Linux's width of CNTVCT_EL0 at 62.5 MHz */
 
 /* What user space needs to turn CNTVCT_EL0 into perf's time: this kernel's
  * clock starts with the counter. */

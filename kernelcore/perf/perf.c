@@ -52,8 +52,8 @@ void kperf_destroy(struct kperf *perf)
 
 	/* contexts of tasks that still live, all of them empty */
 	while (!perf_list_empty(&perf->contexts)) {
-		struct perf_context *ctx = perf_list_entry(perf->contexts.next,
-							   struct perf_context, entry);
+		struct perf_context *ctx =
+			perf_list_entry(perf->contexts.next, struct perf_context, entry);
 
 		if (ctx->task)
 			*ksys_task_perf(ctx->task) = NULL;
@@ -68,7 +68,10 @@ void kperf_destroy(struct kperf *perf)
  * shift, with the largest shift that does not overflow 64 bits. */
 static void calc_mult_shift(struct kperf *perf, uint64_t hz)
 {
-	enum { HOUR = 3600, NS = 1000000000 };
+	enum {
+		HOUR = 3600,
+		NS = 1000000000
+	};
 	unsigned spare = 32;
 
 	for (uint64_t n = HOUR * hz >> 32; n; n >>= 1)

@@ -21,14 +21,14 @@ struct kperf_policy;
 
 struct perf_cpu {
 	struct kperf *perf;
-	struct hal *hal;	   /* NULL until the CPU is online */
-	struct perf_slot *slots;   /* PERF_SLOTS, on a cache line's border */
+	struct hal *hal;	 /* NULL until the CPU is online */
+	struct perf_slot *slots; /* PERF_SLOTS, on a cache line's border */
 	void *slots_memory;
 	struct perf_slot_set set;
-	unsigned disable_depth;	   /* of PMCR.E */
-	unsigned active;	   /* events on counters */
-	bool exclusive;		   /* by a group that wants to be alone */
-	struct perf_context ctx;   /* events that follow the CPU */
+	unsigned disable_depth;	       /* of PMCR.E */
+	unsigned active;	       /* events on counters */
+	bool exclusive;		       /* by a group that wants to be alone */
+	struct perf_context ctx;       /* events that follow the CPU */
 	struct perf_context *task_ctx; /* of the task that runs, when it is in */
 };
 
@@ -36,15 +36,15 @@ struct kperf {
 	struct ksys *sys;
 	const struct kperf_policy *policy;
 	struct perf_pmu_info pmu;
-	bool online;		     /* pmu is filled in */
+	bool online; /* pmu is filled in */
 	bool irq_requested;
 	uint32_t time_mult, time_shift; /* CNTVCT_EL0 to ns, for the mmap page */
 	uint64_t next_id;
-	atomic_uint task_events;     /* attached to tasks: 0 is the fast way out */
-	uint64_t mlock_pages;	     /* charged under perf_event_mlock_kb */
-	uint64_t pinned_pages;	     /* charged beyond it */
-	struct perf_list events;     /* all that exist */
-	struct perf_list contexts;   /* of tasks */
+	atomic_uint task_events;   /* attached to tasks: 0 is the fast way out */
+	uint64_t mlock_pages;	   /* charged under perf_event_mlock_kb */
+	uint64_t pinned_pages;	   /* charged beyond it */
+	struct perf_list events;   /* all that exist */
+	struct perf_list contexts; /* of tasks */
 	struct perf_cpu cpus[KSYS_MAX_CPUS];
 };
 

@@ -5,12 +5,12 @@
 #include "kernelcore/perf/slots.h"
 
 /* PMCR_EL0 (Arm ARM, D24.5.8). */
-#define PMCR_E	    (UINT64_C(1) << 0)
-#define PMCR_P	    (UINT64_C(1) << 1)
-#define PMCR_C	    (UINT64_C(1) << 2)
-#define PMCR_LC	    (UINT64_C(1) << 6)
-#define PMCR_MASK   UINT64_C(0xff) /* the writable ones */
-#define PMCR_N(v)   ((unsigned)((v) >> 11 & 0x1f))
+#define PMCR_E (UINT64_C(1) << 0)
+#define PMCR_P (UINT64_C(1) << 1)
+#define PMCR_C (UINT64_C(1) << 2)
+#define PMCR_LC (UINT64_C(1) << 6)
+#define PMCR_MASK UINT64_C(0xff) /* the writable ones */
+#define PMCR_N(v) ((unsigned)((v) >> 11 & 0x1f))
 #define EVTYPE_MASK UINT64_C(0xc800ffff)
 
 /* An unlengthened 64-bit counter is made to overflow at 32 bits. */

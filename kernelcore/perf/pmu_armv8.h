@@ -28,7 +28,7 @@ enum {
 #define PMU_INCLUDE_EL2 (UINT64_C(1) << 27)
 
 struct perf_pmu_info {
-	unsigned counters;  /* PMCR_EL0.N */
+	unsigned counters; /* PMCR_EL0.N */
 	uint64_t pmceid[2];
 };
 

@@ -64,7 +64,9 @@ static const struct kperf_policy policies[] = {
 };
 /* clang-format on */
 
-enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) };
+enum {
+	NPOLICIES = sizeof(policies) / sizeof(policies[0])
+};
 
 static bool same(const char *a, const char *b)
 {

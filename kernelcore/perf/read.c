@@ -7,7 +7,9 @@
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/ring.h"
 
-enum { POLL_HUP_BIT = 0x10 };
+enum {
+	POLL_HUP_BIT = 0x10
+};
 
 static uint64_t lost_of(struct kperf_event *event)
 {

@@ -10,7 +10,7 @@
 #include "kernelcore/perf/sample.h"
 
 enum {
-	POLL_DATA = 0x41, /* POLLIN | POLLRDNORM */
+	POLL_DATA = 0x41,			/* POLLIN | POLLRDNORM */
 	PAGES_MAX = 65536 / sizeof(void *) / 2, /* of data, what one array holds */
 };
 
@@ -188,8 +188,8 @@ static void write_lost(struct perf_output *out)
 	hal_note(out->hal, HAL_NOTE_RECORD, PERF_RECORD_LOST, header.size);
 }
 
-bool perf_output_begin(struct perf_output *out, struct hal *hal, struct kperf_event *event,
-		       uint32_t type, uint32_t size)
+bool perf_output_begin(struct perf_output *out, struct hal *hal,
+		       struct kperf_event *event, uint32_t type, uint32_t size)
 {
 	struct perf_ring *ring = event->ring;
 	uint64_t want = size;

@@ -24,27 +24,27 @@ struct ksys;
 
 struct perf_ring {
 	struct ksys *sys;
-	unsigned refs;		     /* events attached */
+	unsigned refs; /* events attached */
 	unsigned mmap_count;
-	struct perf_list events;     /* attached */
-	uint64_t nr_pages;	     /* of data; a power of two, or 0 */
-	uint64_t watermark;	     /* bytes */
-	bool overwrite;		     /* mapped read-only: nothing is lost */
+	struct perf_list events; /* attached */
+	uint64_t nr_pages;	 /* of data; a power of two, or 0 */
+	uint64_t watermark;	 /* bytes */
+	bool overwrite;		 /* mapped read-only: nothing is lost */
 	bool paused;
-	atomic_uint_least64_t head;  /* bytes ever reserved */
+	atomic_uint_least64_t head;   /* bytes ever reserved */
 	atomic_uint_least64_t wakeup; /* head at the last wakeup, and a little */
 	atomic_uint_least64_t lost;
-	atomic_uint events_since;    /* samples since the last wakeup_events one */
-	atomic_uint poll;	     /* what the next poll() gets */
-	unsigned nest;		     /* writers inside */
-	uint64_t charged, pinned;    /* pages, for the mlock accounts */
+	atomic_uint events_since; /* samples since the last wakeup_events one */
+	atomic_uint poll;	  /* what the next poll() gets */
+	unsigned nest;		  /* writers inside */
+	uint64_t charged, pinned; /* pages, for the mlock accounts */
 	struct perf_event_mmap_page *user_page;
-	void **pages;		     /* 1 + nr_pages, the header first */
+	void **pages; /* 1 + nr_pages, the header first */
 };
 
 /* NULL: no memory. One reference. @watermark 0: half the ring. */
-struct perf_ring *perf_ring_alloc(struct ksys *sys, uint64_t nr_pages,
-				  uint64_t watermark, bool writable);
+struct perf_ring *perf_ring_alloc(struct ksys *sys, uint64_t nr_pages, uint64_t watermark,
+				  bool writable);
 void perf_ring_put(struct perf_ring *ring);
 
 static inline uint64_t perf_ring_size(const struct perf_ring *ring)
@@ -57,8 +57,8 @@ struct perf_output {
 	struct hal *hal;
 	struct perf_ring *ring;
 	struct kperf_event *event;
-	uint64_t pos;	  /* next byte, as an offset since the beginning */
-	uint64_t wakeup;  /* ring->wakeup when we came in */
+	uint64_t pos;	 /* next byte, as an offset since the beginning */
+	uint64_t wakeup; /* ring->wakeup when we came in */
 };
 
 /* Room for @size bytes, and the LOST record before them when one is due. False:

@@ -36,7 +36,8 @@ struct stamp {
 	uint64_t tid, time, cpu;
 };
 
-static void take_stamp(struct hal *hal, const struct kperf_event *event, struct stamp *stamp)
+static void take_stamp(struct hal *hal, const struct kperf_event *event,
+		       struct stamp *stamp)
 {
 	uint64_t type = event->attr.u.a.sample_type;
 
@@ -57,7 +58,8 @@ size_t perf_sample_build(struct hal *hal, struct kperf_event *event,
 	struct stamp stamp;
 	size_t n = 1;
 
-	header.misc = hal_regs_user(regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+	header.misc =
+		hal_regs_user(regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
 	take_stamp(hal, event, &stamp);
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		buf[n++] = event->id;
@@ -84,9 +86,9 @@ size_t perf_sample_build(struct hal *hal, struct kperf_event *event,
 
 size_t perf_trailer_size(const struct kperf_event *event)
 {
-	static const uint64_t fields[] = {PERF_SAMPLE_TID,	 PERF_SAMPLE_TIME,
-					  PERF_SAMPLE_ID,	 PERF_SAMPLE_STREAM_ID,
-					  PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER};
+	static const uint64_t fields[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+					  PERF_SAMPLE_ID,  PERF_SAMPLE_STREAM_ID,
+					  PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER};
 	size_t size = 0;
 
 	if (!event->attr.u.a.sample_id_all)

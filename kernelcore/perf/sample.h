@@ -14,10 +14,10 @@ struct hal_regs;
 struct kperf_event;
 
 /* The nine fields that are one 8-byte word each. */
-#define PERF_SAMPLE_SCALARS                                                     \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
-	 PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |                \
-	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_IDENTIFIER)
+#define PERF_SAMPLE_SCALARS                                                              \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |        \
+	 PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | \
+	 PERF_SAMPLE_IDENTIFIER)
 
 enum {
 	PERF_SAMPLE_BYTES_MAX = 8 + 9 * 8,

@@ -103,7 +103,8 @@ bool perf_slot_set_period(struct perf_cpu *cpu, struct kperf_event *event)
 	if ((uint64_t)left > max_period(event) >> 1)
 		left = (int64_t)(max_period(event) >> 1);
 	hw->prev_count = -(uint64_t)left;
-	perf_pmu_write(cpu->hal, slot_of(cpu, event), -(uint64_t)left & max_period(event));
+	perf_pmu_write(cpu->hal, slot_of(cpu, event),
+		       -(uint64_t)left & max_period(event));
 	perf_mmap_page_update(event);
 	return ended;
 }

@@ -18,7 +18,10 @@ struct kperf_event;
 struct perf_cpu;
 struct hal;
 
-enum { PERF_SLOTS = 32, PERF_SLOT_SIZE = 64 };
+enum {
+	PERF_SLOTS = 32,
+	PERF_SLOT_SIZE = 64
+};
 
 /* One counter, one cache line; index = the counter's number. */
 struct perf_slot {
