@@ -328,7 +328,7 @@ START_TEST(predict_window_is_tail_runs_and_head)
 	check_count(EVENT
 		    "open c\nioctl c enable\nrun load 10\nrun store 1\nrun branch 2\n"
 		    "run mixed 3\nread c\n",
-		    "c", 7, 6 + 4 * 23 + 103 + 13 + 36 + 82 + 26, -1);
+		    "c", 7, 6 + 4 * 23 + 103 + 13 + 55 + 82 + 26, -1);
 	check_count(EVENT "open c\nrun spin 10\nread c\n", "c", 3, 0, -1);
 }
 END_TEST

@@ -326,6 +326,21 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t size, void *opaqu
 	cpu->block_end = address + size;
 }
 
+/* The same where no block can end in an ERET that is executed. */
+static void on_block_el0(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
+{
+	struct cpu *cpu = opaque;
+	uint64_t left = cpu->left;
+
+	(void)uc;
+	if (__builtin_expect(left < size, 0)) {
+		slow_block(cpu, address, size);
+		return;
+	}
+	cpu->left = left - size;
+	cpu->block_end = address + size;
+}
+
 static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
 {
 	struct cpu *cpu = opaque;
@@ -473,8 +488,9 @@ static uc_err add_hooks(struct cpu *cpu)
 	if (cpu->engine == CPU_ENGINE_STEP)
 		err = add_hook(cpu, UC_HOOK_CODE, (void *)on_code);
 	else
-		err = add_hook(cpu, UC_HOOK_BLOCK, (void *)on_block);
-	if (!err && cpu->engine == CPU_ENGINE_BLOCK)
+		err = add_hook(cpu, UC_HOOK_BLOCK,
+			       cpu->ops.el0_only ? (void *)on_block_el0 : (void *)on_block);
+	if (!err && cpu->engine == CPU_ENGINE_BLOCK && !cpu->ops.el0_only)
 		err = add_hook(cpu, UC_HOOK_EDGE_GENERATED, (void *)on_edge);
 	if (!err)
 		err = add_hook(cpu, UC_HOOK_INTR, (void *)on_intr);

@@ -80,6 +80,7 @@ struct cpu_ops {
 	enum sysreg_result (*sysreg_write)(void *opaque, uint32_t enc, unsigned el,
 					   uint64_t value);
 	void *opaque;
+	bool el0_only; /* the guest never enters EL1: a cheaper block hook */
 };
 
 struct cpu;

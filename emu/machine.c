@@ -250,6 +250,7 @@ struct machine *machine_create(const struct machine_config *config, char *err,
 		.sysreg_may_write = core_sysreg_may_write,
 		.sysreg_write = core_sysreg_write,
 		.opaque = m,
+		.el0_only = config->el0_only,
 	};
 
 	if (!m) {

@@ -58,6 +58,7 @@ struct machine_config {
 	bool no_pmu_irq;	 /* the PMU's line is not wired */
 	size_t ram_size;	 /* bytes, a multiple of 4096 */
 	unsigned cpus;		 /* 1..MACHINE_CPUS; 0: 1 */
+	bool el0_only;		 /* the guest stays at EL0, its kernel is outside */
 	uint64_t max_insns;	 /* in all; 0: no limit */
 };
 

@@ -83,23 +83,31 @@ ENDFUNC store
 
 /*
  * branch: conditional branches that alternate, that are always and that are
- * never taken, a call, an indirect jump to alternating targets.
- * 5 + (1 + 2 + 1 + 1 + 1 + 2 + 3 + 2 + 2) n + 1 = 5 + 15 n + 1
+ * never taken, a call, an indirect jump to alternating targets; between them it
+ * waits for three loads, as code that branches on what it reads does.
+ * 6 + (4 + 2 + 1 + 4 + 1 + 5 + 3 + 2 + 2) n + 1 = 6 + 24 n + 1
  */
 FUNC branch
 	mov	x9, x30
 	mov	x1, #1
 	mov	x2, #3
+	mov	x13, #AGENT_SCRATCH
 	adr	x10, 5f
 	adr	x11, 6f
-1:	tbz	x0, #0, 2f
+1:	and	x4, x1, #0xff8
+	ldr	x4, [x13, x4]
+	add	x1, x1, x4
+	tbz	x0, #0, 2f
 	add	x1, x1, #3
 	b	3f
 2:	eor	x1, x1, x0
 	add	x1, x1, #1
 3:	cbz	xzr, 4f		/* always */
 	brk	#0
-4:	cbnz	xzr, 4b		/* never */
+4:	and	x4, x1, #0xff8
+	ldr	x4, [x13, x4]
+	eor	x1, x1, x4
+	cbnz	xzr, 4b		/* never */
 	bl	branch_leaf
 	tst	x0, #2
 	csel	x12, x10, x11, eq
@@ -113,9 +121,12 @@ FUNC branch
 	ret	x9
 ENDFUNC branch
 
-/* 2 */
+/* 5 */
 FUNC branch_leaf
 	eor	x2, x2, x1
+	and	x4, x2, #0xff8
+	ldr	x4, [x13, x4]
+	add	x1, x1, x4
 	ret
 ENDFUNC branch_leaf
 

@@ -390,16 +390,18 @@ long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6])
 struct host *host_create(const struct host_config *config, char *err, size_t errsize)
 {
 	struct host *host = calloc(1, sizeof(*host));
+	struct machine_config machine = config->machine;
 	int rc;
 
 	if (!host) {
 		snprintf(err, errsize, "out of memory");
 		return NULL;
 	}
+	machine.el0_only = true;
 	host->hal.output = config->output;
 	host->hal.opaque = config->opaque;
 	host->hal.masked = true;
-	host->hal.machine = machine_create(&config->machine, err, errsize);
+	host->hal.machine = machine_create(&machine, err, errsize);
 	if (!host->hal.machine) {
 		free(host);
 		return NULL;
