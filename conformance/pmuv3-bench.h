@@ -16,6 +16,7 @@
 
 #define PMINTENSET_EL1 SYSREG(3, 0, 9, 14, 1)
 #define PMINTENCLR_EL1 SYSREG(3, 0, 9, 14, 2)
+#define PMMIR_EL1 SYSREG(3, 0, 9, 14, 6)
 #define PMCR_EL0 SYSREG(3, 3, 9, 12, 0)
 #define PMCNTENSET_EL0 SYSREG(3, 3, 9, 12, 1)
 #define PMCNTENCLR_EL0 SYSREG(3, 3, 9, 12, 2)
@@ -40,12 +41,15 @@ enum {
 	D = 8,
 	X = 16,
 	DP = 32,
-	LC = 64
+	LC = 64,
+	LP = 128,
+	FZO = 512
 };
 enum {
 	SW_INCR = 0x00,
 	INST_RETIRED = 0x08,
-	CPU_CYCLES = 0x11
+	CPU_CYCLES = 0x11,
+	CHAIN = 0x1e
 };
 
 #define NOT_EL1 UINT64_C(0x80000000)
@@ -79,6 +83,30 @@ static inline struct pmuv3_config a57(unsigned counters)
 	};
 }
 
+/* Everything of the table, as the manual has it for @version. */
+static inline struct pmuv3_config full(enum pmuv3_version version, unsigned counters)
+{
+	static uint16_t numbers[PMUV3_MAX_EVENTS];
+	unsigned n;
+	const struct pmuv3_event_desc *events = pmuv3_events(&n);
+	struct pmuv3_config config = a57(counters);
+
+	for (unsigned i = 0; i < n; i++)
+		numbers[i] = events[i].number;
+	config.version = version;
+	config.events = numbers;
+	config.nevents = n;
+	config.keeps_res0 = false;
+	return config;
+}
+
+/* For loop tests over what there is. */
+static const enum pmuv3_version versions[] = {PMUV3_P0, PMUV3_P1, PMUV3_P4, PMUV3_P5,
+					      PMUV3_P7};
+enum {
+	VERSIONS = sizeof(versions) / sizeof(versions[0])
+};
+
 static inline void bench_init(struct bench *b, const struct pmuv3_config *config)
 {
 	memset(b, 0, sizeof(*b));
@@ -93,6 +121,13 @@ static inline void bench_init(struct bench *b, const struct pmuv3_config *config
 static inline void use(unsigned counters)
 {
 	const struct pmuv3_config config = a57(counters);
+
+	bench_init(&bench, &config);
+}
+
+static inline void use_version(enum pmuv3_version version, unsigned counters)
+{
+	const struct pmuv3_config config = full(version, counters);
 
 	bench_init(&bench, &config);
 }
@@ -126,6 +161,19 @@ static inline void step_of(struct bench *b, unsigned el, uint64_t insns, uint64_
 static inline void run(unsigned el, uint64_t insns)
 {
 	step_of(&bench, el, insns, insns);
+}
+
+/* And @count of @signal. */
+static inline void run_signal(unsigned el, uint64_t insns, unsigned signal,
+			      uint32_t count)
+{
+	uint32_t signals[PMUV3_SIGNALS] = {0};
+	const struct pmuv3_step step = {
+		.insns = insns, .cycles = insns, .el = el, .signal = signals};
+
+	signals[signal] = count;
+	bench.now += insns;
+	pmuv3_advance(&bench.pmu, &step);
 }
 
 /* Counter 0 counts instructions at every level and is on. */

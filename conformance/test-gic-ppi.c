@@ -19,6 +19,7 @@
 #define ICC_IAR1 SYSREG(3, 0, 12, 12, 0)
 #define ICC_EOIR1 SYSREG(3, 0, 12, 12, 1)
 #define ICC_HPPIR1 SYSREG(3, 0, 12, 12, 2)
+#define ICC_BPR0 SYSREG(3, 0, 12, 8, 3)
 #define ICC_BPR1 SYSREG(3, 0, 12, 12, 3)
 #define ICC_CTLR SYSREG(3, 0, 12, 12, 4)
 #define ICC_SRE SYSREG(3, 0, 12, 12, 5)
@@ -42,6 +43,7 @@ enum {
 	TIMER = 27,
 	SPURIOUS = 1023,
 	IDLE = 0xff,
+	CBPR = 1,
 	EOIMODE = 2
 };
 
@@ -366,6 +368,50 @@ START_TEST(gic_binary_point_leaves_the_running_priority)
 }
 END_TEST
 
+/* CBPR: group 0's point, plus one, rules group 1 too. */
+START_TEST(gic_common_binary_point_is_group_0s)
+{
+	wr(ICC_BPR1, 4);
+	wr(ICC_BPR0, 5);
+	ck_assert_uint_eq(rd(ICC_BPR1), 4);
+	set_priority(TIMER, 0xb8);
+	set_priority(PMU, 0xa8);
+	gic_ppi_set_line(&gic, TIMER, 1);
+	ck_assert_uint_eq(rd(ICC_IAR1), TIMER);
+	ck_assert_uint_eq(rd(ICC_RPR), 0xb0);
+	gic_ppi_set_line(&gic, PMU, 1);
+	ck_assert_int_eq(irq.level, 1); /* 0xa0 beats 0xb0 */
+	wr(ICC_CTLR, CBPR);
+	ck_assert_int_eq(irq.level, 1); /* 0x80 beats it */
+	ck_assert_uint_eq(rd(ICC_BPR1), 6);
+	wr(ICC_BPR1, 3); /* a view only */
+	ck_assert_uint_eq(rd(ICC_BPR1), 6);
+	ck_assert_uint_eq(rd(ICC_IAR1), PMU);
+	ck_assert_uint_eq(rd(ICC_RPR), 0x80);
+	wr(ICC_BPR0, 7);
+	ck_assert_uint_eq(rd(ICC_BPR1), 7);
+	wr(ICC_CTLR, 0);
+	ck_assert_uint_eq(rd(ICC_BPR1), 4);
+}
+END_TEST
+
+/* Group 0's registers are there, and no group 0 interrupt ever is. */
+START_TEST(gic_group_0_is_never_signalled)
+{
+	redist(IGROUPR0, ~(1u << PMU));
+	wr(SYSREG(3, 0, 12, 12, 6), 1); /* ICC_IGRPEN0_EL1 */
+	gic_ppi_set_line(&gic, PMU, 1);
+	ck_assert_int_eq(irq.level, 0);
+	ck_assert_uint_eq(rd(SYSREG(3, 0, 12, 8, 0)), SPURIOUS); /* ICC_IAR0_EL1 */
+	ck_assert_uint_eq(rd(SYSREG(3, 0, 12, 8, 2)), SPURIOUS); /* ICC_HPPIR0_EL1 */
+	ck_assert_uint_eq(rd(ICC_IAR1), SPURIOUS);
+	wr(SYSREG(3, 0, 12, 8, 1), PMU); /* ICC_EOIR0_EL1 */
+	wr(SYSREG(3, 0, 12, 8, 4), 0);	 /* ICC_AP0R0_EL1 */
+	gic_ppi_set_line(&gic, TIMER, 1);
+	ck_assert_uint_eq(rd(ICC_IAR1), TIMER);
+}
+END_TEST
+
 /* Within a group subpriority still orders what is pending. */
 START_TEST(gic_subpriority_orders_the_pending)
 {
@@ -629,6 +675,8 @@ int main(void)
 	tcase_add_test(tc, gic_equal_priority_waits_and_the_lower_intid_goes_first);
 	tcase_add_test(tc, gic_binary_point_groups_priorities);
 	tcase_add_test(tc, gic_binary_point_leaves_the_running_priority);
+	tcase_add_test(tc, gic_common_binary_point_is_group_0s);
+	tcase_add_test(tc, gic_group_0_is_never_signalled);
 	tcase_add_test(tc, gic_subpriority_orders_the_pending);
 	tcase_add_test(tc, gic_five_bits_of_priority_are_kept);
 	tcase_add_test(tc, gic_preemption_nests_through_every_priority);

@@ -28,7 +28,7 @@ enum {
 	IDLE = 0xff,
 	UART = 33,
 	DISK = 79,
-	LAST = 287,
+	LAST = 255,
 	TIMER = 27,
 };
 
@@ -137,7 +137,7 @@ static void power_on(void)
 static void set_up(void)
 {
 	power_on();
-	for (unsigned word = 1; word < 9; word++)
+	for (unsigned word = 1; word < 8; word++)
 		dist(IGROUPR + 4 * word, 0xffffffff);
 	for (unsigned intid = 32; intid <= LAST; intid += 4)
 		dist(IPRIORITYR + intid, 0xa0a0a0a0);
@@ -258,6 +258,9 @@ START_TEST(gicv3_priorities_decide_across_all_kinds)
 	gicv3_set_line(&gic, LAST, 1);
 	gic_ppi_set_line(&ppi[0], TIMER, 1);
 	ck_assert_uint_eq(rd(0, ICC_HPPIR1), TIMER); /* the lowest INTID among equals */
+	gic_ppi_set_line(&ppi[0], TIMER, 0);
+	ck_assert_uint_eq(rd(0, ICC_HPPIR1), UART);
+	gic_ppi_set_line(&ppi[0], TIMER, 1);
 	gicv3_dist_write(&gic, IPRIORITYR + DISK, 1, 0x97);
 	ck_assert_uint_eq(gicv3_dist_read(&gic, IPRIORITYR + DISK, 1), 0x90);
 	ck_assert_uint_eq(dist_rd(IPRIORITYR + (DISK & ~3u)), 0x90a0a0a0);
@@ -318,7 +321,7 @@ START_TEST(gicv3_spi_is_deactivated_from_anywhere)
 	wr(1, ICC_DIR, UART);
 	ck_assert_int_eq(dist_bit_rd(ISACTIVER, UART), 0);
 	ck_assert_int_eq(irq[0].level, 1);
-	wr(1, ICC_DIR, 288); /* not there */
+	wr(1, ICC_DIR, 256); /* not there */
 	wr(1, ICC_DIR, SPURIOUS);
 	ck_assert_int_eq(irq[0].level, 1);
 }
@@ -341,7 +344,7 @@ END_TEST
 
 START_TEST(gicv3_wires_outside_are_ignored)
 {
-	static const unsigned none[] = {0, 23, 31, 288, 1019, 1023, ~0u};
+	static const unsigned none[] = {0, 23, 31, 256, 1019, 1023, ~0u};
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		gicv3_set_line(&gic, none[i], 1);
@@ -390,6 +393,9 @@ START_TEST(gicv3_sleeping_redistributor_forwards_nothing)
 	redist(0, R_WAKER, 0);
 	ck_assert_uint_eq(redist_rd(0, R_WAKER), 0);
 	ck_assert_int_eq(irq[0].level, 1);
+	redist(0, R_WAKER, 2);
+	gicv3_reset(&gic);
+	ck_assert_uint_eq(redist_rd(0, R_WAKER), 0);
 }
 END_TEST
 
@@ -426,8 +432,8 @@ START_TEST(gicv3_sgi_reaches_whom_it_names)
 		{0xfffc, 0},
 		{UINT64_C(0x10000000000), 2}, /* IRM: all but self */
 		{UINT64_C(0x10000000003), 2},
-		{0x10003, 0},		      /* Aff1 */
-		{UINT64_C(0x100000003), 0},   /* Aff2 */
+		{0x10003, 0},			/* Aff1 */
+		{UINT64_C(0x100000003), 0},	/* Aff2 */
 		{UINT64_C(0x1000000000003), 0}, /* Aff3 */
 		{UINT64_C(0x100000000003), 0},	/* RS */
 	};
@@ -479,17 +485,18 @@ START_TEST(gicv3_identifies_itself)
 	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 		const uint64_t r = gicv3_redist_read(&gic, cpu * R_FRAME + R_TYPER, 8);
 
-		ck_assert_uint_eq(r >> 32, cpu);	     /* affinity */
-		ck_assert_uint_eq(r >> 8 & 0xffff, cpu);     /* processor number */
+		ck_assert_uint_eq(r >> 32, cpu);		/* affinity */
+		ck_assert_uint_eq(r >> 8 & 0xffff, cpu);	/* processor number */
 		ck_assert_uint_eq(r >> 4 & 1, cpu == CPUS - 1); /* Last */
-		ck_assert_uint_eq(r & 0xf, 0); /* no LPIs of any kind */
+		ck_assert_uint_eq(r & 0xf, 0);			/* no LPIs of any kind */
 		ck_assert_uint_eq(redist_rd(cpu, R_TYPER), (uint32_t)r);
 		ck_assert_uint_eq(redist_rd(cpu, R_TYPER + 4), r >> 32);
 		ck_assert_uint_eq(redist_rd(cpu, PIDR2) & 0xf0, 0x30);
 		ck_assert_uint_eq(redist_rd(cpu, 0), 0);
 	}
 	ck_assert_uint_eq(dist_rd(0xfff0) | dist_rd(0xfff4) << 8 | dist_rd(0xfff8) << 16 |
-				  dist_rd(0xfffc) << 24, 0xb105f00d);
+				  dist_rd(0xfffc) << 24,
+			  0xb105f00d);
 }
 END_TEST
 
@@ -499,8 +506,8 @@ START_TEST(gicv3_private_words_read_as_zero_in_the_distributor)
 	for (uint32_t base = IGROUPR; base < IPRIORITYR; base += 0x80) {
 		dist(base, 0xffffffff);
 		ck_assert_uint_eq(dist_rd(base), 0);
-		dist(base + 9 * 4, 0xffffffff); /* INTID 288 */
-		ck_assert_uint_eq(dist_rd(base + 9 * 4), 0);
+		dist(base + 8 * 4, 0xffffffff); /* INTID 256 */
+		ck_assert_uint_eq(dist_rd(base + 8 * 4), 0);
 		ck_assert_uint_eq(dist_rd(base + 0x7c), 0);
 	}
 	for (unsigned intid = 0; intid < 32; intid += 4) {
@@ -509,12 +516,13 @@ START_TEST(gicv3_private_words_read_as_zero_in_the_distributor)
 	}
 	dist(ICFGR, 0xffffffff);
 	dist(ICFGR + 4, 0xffffffff);
-	dist(ICFGR + 18 * 4, 0xffffffff);
-	ck_assert_uint_eq(dist_rd(ICFGR) | dist_rd(ICFGR + 4) | dist_rd(ICFGR + 18 * 4), 0);
-	dist(IPRIORITYR + 288, 0xffffffff);
-	ck_assert_uint_eq(dist_rd(IPRIORITYR + 288), 0);
-	route(288, 1);
-	ck_assert_uint_eq(gicv3_dist_read(&gic, IROUTER + 8 * 288, 8), 0);
+	dist(ICFGR + 16 * 4, 0xffffffff);
+	ck_assert_uint_eq(dist_rd(ICFGR) | dist_rd(ICFGR + 4) | dist_rd(ICFGR + 16 * 4),
+			  0);
+	dist(IPRIORITYR + 256, 0xffffffff);
+	ck_assert_uint_eq(dist_rd(IPRIORITYR + 256), 0);
+	route(256, 1);
+	ck_assert_uint_eq(gicv3_dist_read(&gic, IROUTER + 8 * 256, 8), 0);
 	ck_assert_uint_eq(redist_rd(0, R_SGI + IGROUPR), 0xffffffff);
 	ck_assert_int_eq(irq[0].level, 0);
 }
@@ -523,12 +531,13 @@ END_TEST
 START_TEST(gicv3_redistributor_frames_are_the_cpus_own)
 {
 	redist(1, R_SGI + ISENABLER, 1u << 30);
-	ck_assert_uint_eq(redist_rd(1, R_SGI + ISENABLER), 0xffff | 1u << TIMER | 1u << 30);
+	ck_assert_uint_eq(redist_rd(1, R_SGI + ISENABLER),
+			  0xffff | 1u << TIMER | 1u << 30);
 	ck_assert_uint_eq(redist_rd(0, R_SGI + ISENABLER), 0xffff | 1u << TIMER);
 	gicv3_redist_write(&gic, R_FRAME + R_SGI + IPRIORITYR + TIMER, 1, 0x44);
 	ck_assert_uint_eq(redist_rd(1, R_SGI + IPRIORITYR + 24), 0x40a0a0a0);
-	ck_assert_uint_eq(gicv3_redist_read(&gic, R_FRAME + R_SGI + IPRIORITYR + TIMER, 1),
-			  0x40);
+	ck_assert_uint_eq(
+		gicv3_redist_read(&gic, R_FRAME + R_SGI + IPRIORITYR + TIMER, 1), 0x40);
 	ck_assert_uint_eq(redist_rd(0, R_SGI + IPRIORITYR + 24), 0xa0a0a0a0);
 	/* the other state's registers and those of LPIs: there, and nothing in them */
 	redist(0, R_SGI + 0xd00, ~0u);
@@ -549,13 +558,28 @@ START_TEST(gicv3_bad_distributor_accesses_are_errors)
 		unsigned size;
 		int write;
 	} bad[] = {
-		{0x00c + 0x10, 4, 0}, {0x1000, 4, 0}, {0x4000, 4, 1}, {0xf80, 4, 0},
-		{TYPER, 4, 1},	      {IIDR, 4, 1},   {PIDR2, 4, 1},
-		{CTLR, 1, 0},	      {CTLR, 2, 0},   {CTLR, 8, 1},   {ISENABLER + 4, 1, 1},
-		{ISENABLER + 4, 8, 1}, {ISENABLER + 2, 4, 1}, {ICFGR + 8, 1, 1},
-		{IPRIORITYR + 32, 8, 1}, {IPRIORITYR + 32, 2, 1}, {IPRIORITYR + 33, 4, 1},
-		{IROUTER + 8 * UART, 1, 1}, {IROUTER + 8 * UART + 4, 8, 1},
-		{IROUTER, 8, 0}, {IROUTER + 8 * 31, 8, 1}, {0x10000, 4, 0},
+		{0x00c + 0x10, 4, 0},
+		{0x1000, 4, 0},
+		{0x4000, 4, 1},
+		{0xf80, 4, 0},
+		{TYPER, 4, 1},
+		{IIDR, 4, 1},
+		{PIDR2, 4, 1},
+		{CTLR, 1, 0},
+		{CTLR, 2, 0},
+		{CTLR, 8, 1},
+		{ISENABLER + 4, 1, 1},
+		{ISENABLER + 4, 8, 1},
+		{ISENABLER + 2, 4, 1},
+		{ICFGR + 8, 1, 1},
+		{IPRIORITYR + 32, 8, 1},
+		{IPRIORITYR + 32, 2, 1},
+		{IPRIORITYR + 33, 4, 1},
+		{IROUTER + 8 * UART, 1, 1},
+		{IROUTER + 8 * UART + 4, 8, 1},
+		{IROUTER, 8, 0},
+		{IROUTER + 8 * 31, 8, 1},
+		{0x10000, 4, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -564,7 +588,8 @@ START_TEST(gicv3_bad_distributor_accesses_are_errors)
 		if (bad[i].write)
 			gicv3_dist_write(&gic, bad[i].offset, bad[i].size, 0xff);
 		else
-			ck_assert_uint_eq(gicv3_dist_read(&gic, bad[i].offset, bad[i].size), 0);
+			ck_assert_uint_eq(
+				gicv3_dist_read(&gic, bad[i].offset, bad[i].size), 0);
 		ck_assert_msg(errors.count == 1, "case %zu", i);
 		ck_assert_str_eq(last_error.device, "gicd");
 		ck_assert_uint_eq(last_error.offset, bad[i].offset);
@@ -585,12 +610,24 @@ START_TEST(gicv3_bad_redistributor_accesses_are_errors)
 		unsigned size;
 		int write;
 	} bad[] = {
-		{0x020, 4, 0}, {0x004, 4, 1}, {R_TYPER, 8, 1}, {R_TYPER, 1, 0},
-		{R_WAKER, 1, 1}, {R_WAKER, 8, 1}, {0x100, 4, 1}, {PIDR2, 4, 1},
-		{R_SGI, 4, 0}, {R_SGI + 0x104, 4, 1}, {R_SGI + ISENABLER, 8, 1},
-		{R_SGI + ISENABLER, 1, 1}, {R_SGI + IPRIORITYR + 32, 4, 0},
-		{R_SGI + IPRIORITYR + 32, 1, 0}, {R_SGI + IPRIORITYR, 8, 0},
-		{R_SGI + 0xc08, 4, 1}, {CPUS * R_FRAME, 4, 0}, {~3u, 4, 0},
+		{0x020, 4, 0},
+		{0x004, 4, 1},
+		{R_TYPER, 8, 1},
+		{R_TYPER, 1, 0},
+		{R_WAKER, 1, 1},
+		{R_WAKER, 8, 1},
+		{0x100, 4, 1},
+		{PIDR2, 4, 1},
+		{R_SGI, 4, 0},
+		{R_SGI + 0x104, 4, 1},
+		{R_SGI + ISENABLER, 8, 1},
+		{R_SGI + ISENABLER, 1, 1},
+		{R_SGI + IPRIORITYR + 32, 4, 0},
+		{R_SGI + IPRIORITYR + 32, 1, 0},
+		{R_SGI + IPRIORITYR, 8, 0},
+		{R_SGI + 0xc08, 4, 1},
+		{CPUS * R_FRAME, 4, 0},
+		{~3u, 4, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -599,7 +636,8 @@ START_TEST(gicv3_bad_redistributor_accesses_are_errors)
 		if (bad[i].write)
 			gicv3_redist_write(&gic, bad[i].offset, bad[i].size, 0xff);
 		else
-			ck_assert_uint_eq(gicv3_redist_read(&gic, bad[i].offset, bad[i].size), 0);
+			ck_assert_uint_eq(
+				gicv3_redist_read(&gic, bad[i].offset, bad[i].size), 0);
 		ck_assert_msg(errors.count == 1, "case %zu", i);
 		ck_assert_str_eq(last_error.device, "gicr");
 		ck_assert_uint_eq(last_error.offset, bad[i].offset);

@@ -266,9 +266,9 @@ static const struct {
 	uint64_t bits; /* of CNTKCTL_EL1, any of which lets EL0 in */
 	int writable;
 } rights[] = {
-	{CNTFRQ_EL0, 0x003, 0},	   {CNTPCT_EL0, 0x001, 0},    {CNTVCT_EL0, 0x002, 0},
-	{CNTP_TVAL_EL0, 0x200, 1}, {CNTP_CTL_EL0, 0x200, 1},  {CNTP_CVAL_EL0, 0x200, 1},
-	{CNTV_TVAL_EL0, 0x100, 1}, {CNTV_CTL_EL0, 0x100, 1},  {CNTV_CVAL_EL0, 0x100, 1},
+	{CNTFRQ_EL0, 0x003, 0},	   {CNTPCT_EL0, 0x001, 0},   {CNTVCT_EL0, 0x002, 0},
+	{CNTP_TVAL_EL0, 0x200, 1}, {CNTP_CTL_EL0, 0x200, 1}, {CNTP_CVAL_EL0, 0x200, 1},
+	{CNTV_TVAL_EL0, 0x100, 1}, {CNTV_CTL_EL0, 0x100, 1}, {CNTV_CVAL_EL0, 0x100, 1},
 };
 
 START_TEST(gtimer_cntkctl_rules_el0)
@@ -282,7 +282,8 @@ START_TEST(gtimer_cntkctl_rules_el0)
 			const enum sysreg_result ok = in ? SYSREG_OK : SYSREG_TRAP_EL1;
 			uint64_t value;
 
-			ck_assert_msg(sysreg_read(&block, 1, rights[i].enc, 0, &value) == ok,
+			ck_assert_msg(sysreg_read(&block, 1, rights[i].enc, 0, &value) ==
+					      ok,
 				      "bit %u, register %zu", b, i);
 			ck_assert_msg(sysreg_write(&block, 1, rights[i].enc, 0, 0) ==
 					      (rights[i].writable ? ok : SYSREG_UNDEF),
@@ -381,7 +382,8 @@ START_TEST(gtimer_equals_a_cycle_by_cycle_clock)
 			rises++;
 		}
 		/* an assertion a cycle would take a minute */
-		if (gtimer_count(&dev) == ref.count && wire[0].level == adder_level(&ref, 0) &&
+		if (gtimer_count(&dev) == ref.count &&
+		    wire[0].level == adder_level(&ref, 0) &&
 		    wire[1].level == adder_level(&ref, 1))
 			continue;
 		ck_abort_msg("step %u: count %llu, not %llu; wires %d %d", step,

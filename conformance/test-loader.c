@@ -12,7 +12,7 @@
 #include "emu/loader.h"
 
 #define BASE UINT64_C(0x40000000)
-#define MiB  (UINT64_C(1) << 20)
+#define MiB (UINT64_C(1) << 20)
 
 enum {
 	DTB = 0x10000,
@@ -126,7 +126,8 @@ START_TEST(loader_image_that_cannot_run_is_refused)
 	linux_header(0x1000, 0, 0x100000, 1);
 	expect_refused(bytes, 0x1000, -EINVAL, "big-endian");
 	linux_header(0x1000, 0, 62 * MiB, 0);
-	ck_assert_int_eq(load(bytes, 0x1000), -ENOSPC); /* room for it, not for the tree */
+	ck_assert_int_eq(load(bytes, 0x1000),
+			 -ENOSPC); /* room for it, not for the tree */
 	linux_header(0x1000, 0, 62 * MiB + 1, 0);
 	expect_refused(bytes, 0x1000, -ENOSPC, "64 MiB of RAM");
 	linux_header(0x1000, UINT64_MAX - 0x100, 0x100, 0);
@@ -284,8 +285,9 @@ static size_t gzip(const void *data, size_t size, uint8_t *out, size_t room)
 {
 	z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
 
-	ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8,
-				      Z_DEFAULT_STRATEGY), Z_OK);
+	ck_assert_int_eq(
+		deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
+		Z_OK);
 	z.next_out = out;
 	z.avail_out = (uInt)room;
 	ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
@@ -355,7 +357,8 @@ START_TEST(loader_unwraps_efi_zboot)
 	ck_assert_int_eq(load(bytes, size), 0);
 	ck_assert_int_eq(layout.kind, LOADER_IMAGE);
 	ck_assert_uint_eq(layout.entry, BASE + 0x80000);
-	expect_refused(bytes, size - 1, -EINVAL, "ends too early");
+	expect_refused(bytes, size - 1, -EINVAL, "zboot image ends too early");
+	expect_refused(bytes, 0x80, -EINVAL, "zboot image ends too early");
 	expect_refused(bytes, 40, -EINVAL, "ends in its header");
 	size = zboot("zstd22", (uint32_t)n);
 	expect_refused(bytes, size, -EINVAL, "compression zstd22");
@@ -378,11 +381,11 @@ START_TEST(loader_initrd_and_tree_lie_above_the_image)
 	static const struct {
 		uint64_t ram, image_size, initrd;
 	} cases[] = {
-		{64, 0x100000, 32 * MiB},		 /* half of RAM */
-		{64, 40 * MiB, 42 * MiB},		 /* the image needs more */
-		{64, 40 * MiB + 1, 42 * MiB + 0x1000},   /* whole pages */
+		{64, 0x100000, 32 * MiB},	       /* half of RAM */
+		{64, 40 * MiB, 42 * MiB},	       /* the image needs more */
+		{64, 40 * MiB + 1, 42 * MiB + 0x1000}, /* whole pages */
 		{256, 0x100000, 128 * MiB},
-		{512, 0x100000, 128 * MiB},		 /* never higher than that */
+		{512, 0x100000, 128 * MiB}, /* never higher than that */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -422,7 +425,8 @@ START_TEST(loader_needs_room_for_all_three)
 	ck_assert_int_eq(load_with(1, DTB), -ENOSPC);
 	ck_assert_ptr_nonnull(strstr(err, "initrd of 1 bytes"));
 	ram.size = 4 * MiB;
-	ck_assert_int_eq(load_with(1 << 20, 1), -ENOSPC); /* the tree would begin at its end */
+	ck_assert_int_eq(load_with(1 << 20, 1),
+			 -ENOSPC); /* the tree would begin at its end */
 	ck_assert_ptr_nonnull(strstr(err, "device tree"));
 	ram.size = 4 * MiB + DTB;
 	ck_assert_int_eq(load_with(1 << 20, DTB), 0);

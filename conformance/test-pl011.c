@@ -139,8 +139,9 @@ START_TEST(pl011_registers_keep_their_bits)
 	static const struct {
 		uint32_t offset, kept, reset;
 	} regs[] = {
-		{ILPR, 0xff, 0},   {IBRD, 0xffff, 0},	{FBRD, 0x3f, 0},  {LCR_H, 0xff, 0},
-		{CR, 0xff87, 0x300}, {IFLS, 0x3f, 0x12}, {IMSC, 0x7ff, 0}, {DMACR, 7, 0},
+		{ILPR, 0xff, 0},  {IBRD, 0xffff, 0},   {FBRD, 0x3f, 0},
+		{LCR_H, 0xff, 0}, {CR, 0xff87, 0x300}, {IFLS, 0x3f, 0x12},
+		{IMSC, 0x7ff, 0}, {DMACR, 7, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
@@ -166,17 +167,22 @@ START_TEST(pl011_unknown_accesses_read_zero_and_are_reported)
 		uint32_t offset;
 		unsigned size;
 		int write;
-	} bad[] = {
-		{0x008, 4, 0}, {0x04c, 4, 1}, {0xfdc, 4, 0}, {0x018, 4, 1}, /* UARTFR: RO */
-		{0x03c, 4, 1}, {0x040, 4, 1}, {0xfe0, 4, 1}, {0x044, 4, 0}, /* UARTICR: WO */
-		{0x001, 1, 0}, {0x002, 2, 1}, {0x000, 8, 0}, {0x000, 8, 1},
-	};
+	} bad[] =
+		{
+			{0x008, 4, 0}, {0x04c, 4, 1}, {0xfdc, 4, 0},
+			{0x018, 4, 1}, /* UARTFR: RO */
+			{0x03c, 4, 1}, {0x040, 4, 1}, {0xfe0, 4, 1},
+			{0x044, 4, 0}, /* UARTICR: WO */
+			{0x001, 1, 0}, {0x002, 2, 1}, {0xfe1, 1, 0},
+			{0x000, 8, 0}, {0x000, 8, 1},
+		};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (bad[i].write)
 			pl011_write(&uart, bad[i].offset, bad[i].size, 0x77);
 		else
-			ck_assert_uint_eq(pl011_read(&uart, bad[i].offset, bad[i].size), 0);
+			ck_assert_uint_eq(pl011_read(&uart, bad[i].offset, bad[i].size),
+					  0);
 		ck_assert_uint_eq(errors.count, i + 1);
 		ck_assert_str_eq(last_error.device, "pl011");
 		ck_assert_uint_eq(last_error.offset, bad[i].offset);
@@ -194,7 +200,8 @@ START_TEST(pl011_error_reports_stop_and_counting_does_not)
 	for (unsigned i = 1; i <= 100; i++) {
 		pl011_write(&uart, 0x800, 4, i);
 		ck_assert_uint_eq(errors.count, i);
-		ck_assert_uint_eq(last_error.value, i < GUEST_LOG_REPORTS ? i : GUEST_LOG_REPORTS);
+		ck_assert_uint_eq(last_error.value,
+				  i < GUEST_LOG_REPORTS ? i : GUEST_LOG_REPORTS);
 	}
 }
 END_TEST
@@ -234,8 +241,19 @@ START_TEST(pl011_fifo_holds_sixteen_and_interrupts_at_its_trigger)
 	ck_assert_uint_eq(rd(FR), FR_TXFE | FR_RXFF);
 	ck_assert(!pl011_receive(&uart, '!'));
 	wr(RSR, 0);
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < 16; i++) {
+		ck_assert_uint_eq(rd(RIS) & INT_RX, i <= 8 ? INT_RX : 0);
 		ck_assert_uint_eq(rd(DR), 'a' + i);
+	}
+	wr(IFLS, 0x02); /* RX at an eighth */
+	ck_assert(pl011_receive(&uart, 'v'));
+	ck_assert_uint_eq(rd(RIS), INT_OE | INT_RT);
+	ck_assert(pl011_receive(&uart, 'w'));
+	ck_assert_uint_eq(rd(RIS), INT_OE | INT_RT | INT_RX);
+	wr(IFLS, 0x12); /* back to half: two are not enough */
+	ck_assert_uint_eq(rd(RIS), INT_OE | INT_RT);
+	ck_assert_uint_eq(rd(DR), 'v');
+	ck_assert_uint_eq(rd(DR), 'w');
 	ck_assert_uint_eq(rd(RIS), INT_OE);
 	ck_assert(pl011_receive(&uart, 'z')); /* round the end of the buffer */
 	ck_assert_uint_eq(rd(DR), 'z');

@@ -113,8 +113,8 @@ END_TEST
 START_TEST(psci_features_names_what_is_there)
 {
 	static const uint64_t there[] = {
-		F32(0), F32(1), F64(1), F32(2), F32(3), F64(3), F32(4),
-		F64(4), F32(6), F32(8), F32(9), F32(10),
+		F32(0), F32(1), F64(1), F32(2), F32(3), F64(3),
+		F32(4), F64(4), F32(6), F32(8), F32(9), F32(10),
 	};
 
 	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
@@ -135,8 +135,8 @@ END_TEST
 START_TEST(psci_unknown_functions_are_refused)
 {
 	static const uint64_t unknown[] = {
-		1337, 0, UINT64_MAX, F64(0), F64(2), F32(5), F64(5), F32(7), F64(8),
-		F32(11), 0x04000000, 0xc5000003, 0x80000000,
+		1337,	0,	UINT64_MAX, F64(0),	F64(2),	    F32(5),	F64(5),
+		F32(7), F64(8), F32(11),    0x04000000, 0xc5000003, 0x80000000,
 	};
 
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -170,8 +170,8 @@ END_TEST
 
 START_TEST(psci_cpu_on_refuses_bad_arguments)
 {
-	static const uint64_t bad[] = {CPUS, 0x100, 0x10001, 0x80000001, HIGH | 1,
-				       UINT64_MAX};
+	static const uint64_t bad[] = {CPUS,	   0x100,    0x10001,
+				       0x80000001, HIGH | 1, UINT64_MAX};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_int_eq(call(F64(3), bad[i], ENTRY, 0), PSCI_INVALID_PARAMETERS);

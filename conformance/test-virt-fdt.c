@@ -44,8 +44,8 @@ static void expect_cells(const char *path, const char *name, unsigned n,
 
 	ck_assert_msg(value && size == (int)(4 * n), "%s %s: %d bytes", path, name, size);
 	for (unsigned i = 0; i < n; i++)
-		ck_assert_msg(fdt32_to_cpu(value[i]) == cell[i], "%s %s, cell %u: %#x", path,
-			      name, i, fdt32_to_cpu(value[i]));
+		ck_assert_msg(fdt32_to_cpu(value[i]) == cell[i], "%s %s, cell %u: %#x",
+			      path, name, i, fdt32_to_cpu(value[i]));
 }
 
 static void expect_bytes(const char *path, const char *name, const char *text, int n)
@@ -53,13 +53,13 @@ static void expect_bytes(const char *path, const char *name, const char *text, i
 	int size = -1;
 	const char *value = prop(path, name, &size);
 
-	ck_assert_msg(value && size == n && !memcmp(value, text, (size_t)n), "%s %s", path,
-		      name);
+	ck_assert_msg(value && size == n && !memcmp(value, text, (size_t)n), "%s %s",
+		      path, name);
 }
 
-#define CELLS(path, name, ...) \
-	do { \
-		static const uint32_t cell[] = {__VA_ARGS__}; \
+#define CELLS(path, name, ...)                                                  \
+	do {                                                                    \
+		static const uint32_t cell[] = {__VA_ARGS__};                   \
 		expect_cells(path, name, sizeof(cell) / sizeof(cell[0]), cell); \
 	} while (0)
 #define TEXTS(path, name, text) expect_bytes(path, name, text, sizeof(text))
@@ -86,8 +86,7 @@ static unsigned count_subnodes(const char *path)
 	unsigned n = 0;
 	int node;
 
-	fdt_for_each_subnode(node, blob, fdt_path_offset(blob, path))
-		n++;
+	fdt_for_each_subnode(node, blob, fdt_path_offset(blob, path)) n++;
 	return n;
 }
 
@@ -126,8 +125,8 @@ START_TEST(fdt_cpus_are_started_by_psci)
 		TEXTS(path, "compatible", "arm,cortex-a57");
 		TEXTS(path, "enable-method", "psci");
 		expect_cells(path, "reg", 1, &i);
-		expect_phandle(i ? "/cpus/cpu-map/socket0/cluster0/core1" :
-				   "/cpus/cpu-map/socket0/cluster0/core0",
+		expect_phandle(i ? "/cpus/cpu-map/socket0/cluster0/core1"
+				 : "/cpus/cpu-map/socket0/cluster0/core0",
 			       "cpu", 0, path);
 	}
 	TEXTS("/psci", "compatible", "arm,psci-1.0\0arm,psci-0.2\0arm,psci");

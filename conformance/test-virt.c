@@ -142,21 +142,37 @@ START_TEST(virt_holes_are_nobodys)
 		unsigned size;
 		int there;
 	} cases[] = {
-		{0x07ffffff, 1, 0}, {0x08000000, 4, 1}, {0x0800fffc, 4, 1}, {0x08010000, 4, 0},
-		{0x0800fffc, 8, 0}, {0x0809fffc, 4, 0}, {0x080a0000, 4, 1}, {0x080dfffc, 4, 1},
-		{0x080e0000, 4, 0}, {0x08fffffc, 4, 0}, {0x09000000, 4, 1}, {0x09000ffc, 4, 1},
-		{0x09001000, 4, 0}, {0x09010000, 4, 0}, {0x40000000, 4, 0}, {0, 4, 0},
-		{UINT64_MAX, 1, 0}, {UINT64_MAX - 7, 8, 0}, {UINT64_C(0x108000000), 4, 0},
+		{0x07ffffff, 1, 0},
+		{0x08000000, 4, 1},
+		{0x0800fffc, 4, 1},
+		{0x08010000, 4, 0},
+		{0x0800fffc, 8, 0},
+		{0x0809fffc, 4, 0},
+		{0x080a0000, 4, 1},
+		{0x080dfffc, 4, 1},
+		{0x080e0000, 4, 0},
+		{0x08fffffc, 4, 0},
+		{0x09000000, 4, 1},
+		{0x09000ffc, 4, 1},
+		{0x09001000, 4, 0},
+		{0x09010000, 4, 0},
+		{0x40000000, 4, 0},
+		{0, 4, 0},
+		{UINT64_MAX, 1, 0},
+		{UINT64_MAX - 7, 8, 0},
+		{UINT64_C(0x108000000), 4, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t value = 0x5555;
 
 		ck_assert_msg(virt_mmio_read(&virt, cases[i].pa, cases[i].size, &value) ==
-				      cases[i].there, "case %zu", i);
+				      cases[i].there,
+			      "case %zu", i);
 		ck_assert(cases[i].there || value == 0x5555);
 		ck_assert_msg(virt_mmio_write(&virt, cases[i].pa, cases[i].size, 0) ==
-				      cases[i].there, "case %zu", i);
+				      cases[i].there,
+			      "case %zu", i);
 	}
 }
 END_TEST
@@ -197,7 +213,8 @@ START_TEST(virt_timers_are_wired_to_their_own_cpu)
 	static const struct {
 		uint32_t cval, ctl;
 		unsigned intid;
-	} which[] = {{CNTV_CVAL_EL0, CNTV_CTL_EL0, 27}, {CNTP_CVAL_EL0, CNTP_CTL_EL0, 30}};
+	} which[] = {{CNTV_CVAL_EL0, CNTV_CTL_EL0, 27},
+		     {CNTP_CVAL_EL0, CNTP_CTL_EL0, 30}};
 
 	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 		for (unsigned i = 0; i < 2; i++) {
@@ -274,8 +291,8 @@ START_TEST(virt_exit_line_is_read_off_the_console)
 		{"x\r\nEXIT: STATUS=255\r\n", VIRT_EXIT_CONSOLE, 127},
 		{"EXIT: STATUS=-1\n", VIRT_EXIT_CONSOLE, 255},
 		{"EXIT: STATUS=1\nEXIT: STATUS=5\nmore\n", VIRT_EXIT_CONSOLE, 2},
-		{"EXIT: STATUS=1", VIRT_EXIT_NONE, 0},	  /* no end of line yet */
-		{"EXIT: STATUS=2\n", VIRT_EXIT_NONE, 0},  /* bit 0 is always set */
+		{"EXIT: STATUS=1", VIRT_EXIT_NONE, 0},	 /* no end of line yet */
+		{"EXIT: STATUS=2\n", VIRT_EXIT_NONE, 0}, /* bit 0 is always set */
 		{"EXIT: STATUS=\n", VIRT_EXIT_NONE, 0},
 		{"EXIT: STATUS=1x\n", VIRT_EXIT_NONE, 0},
 		{" EXIT: STATUS=1\n", VIRT_EXIT_NONE, 0},
@@ -315,8 +332,10 @@ START_TEST(virt_semihosting_exits)
 		int exit_status;
 	} cases[] = {
 		{0x18, 0x1000, 0x20026, 0, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 0},
-		{0x18, 0x1000, 0x20026, 77, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 77},
-		{0x20, 0x1000, 0x20026, 0x101, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 1},
+		{0x18, 0x1000, 0x20026, 77, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING,
+		 77},
+		{0x20, 0x1000, 0x20026, 0x101, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING,
+		 1},
 		{0x20, 0x1000, 0x20023, 0, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 1},
 		{0x18, 0x0ff8, 0x20026, 0, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 1},
 		{0x18, 0x1008, 0, 0x20026, VIRT_SEMIHOST_EXIT, VIRT_EXIT_SEMIHOSTING, 1},
@@ -327,8 +346,9 @@ START_TEST(virt_semihosting_exits)
 		set_up();
 		block[0] = cases[i].reason;
 		block[1] = cases[i].status;
-		ck_assert_msg(virt_semihosting(&virt, cases[i].op, cases[i].arg, load, block) ==
-				      cases[i].ret, "case %zu", i);
+		ck_assert_msg(virt_semihosting(&virt, cases[i].op, cases[i].arg, load,
+					       block) == cases[i].ret,
+			      "case %zu", i);
 		ck_assert_msg(virt.exit_by == cases[i].by, "case %zu", i);
 		ck_assert_msg(virt.exit_status == cases[i].exit_status, "case %zu", i);
 	}

@@ -69,8 +69,8 @@ static unsigned group_priority(const struct gic_ppi *gic, unsigned priority)
 
 static unsigned running_priority(const struct gic_ppi *gic)
 {
-	return gic->ap1r0 ? (unsigned)__builtin_ctzll(gic->ap1r0) << BPR1_MIN :
-			    PRIORITY_IDLE;
+	return gic->ap1r0 ? (unsigned)__builtin_ctzll(gic->ap1r0) << BPR1_MIN
+			  : PRIORITY_IDLE;
 }
 
 struct candidate {
@@ -81,7 +81,7 @@ struct candidate {
 /* Highest priority pending interrupt; the lowest INTID among equals. */
 static struct candidate highest_pending(const struct gic_ppi *gic)
 {
-	struct candidate best = { GIC_PPI_SPURIOUS, PRIORITY_IDLE };
+	struct candidate best = {GIC_PPI_SPURIOUS, PRIORITY_IDLE};
 	uint32_t left = pending(gic) & gic->enabled & gic->group & ~gic->active;
 	uint8_t priority;
 	unsigned intid;
@@ -91,13 +91,13 @@ static struct candidate highest_pending(const struct gic_ppi *gic)
 	for (; left; left &= left - 1) {
 		intid = (unsigned)__builtin_ctz(left);
 		if (gic->priority[intid] < best.priority)
-			best = (struct candidate){ intid, gic->priority[intid] };
+			best = (struct candidate){intid, gic->priority[intid]};
 	}
 	if (!gic->shared.highest)
 		return best;
 	intid = gic->shared.highest(gic->shared.opaque, gic->cpu, &priority);
 	if (intid != GIC_PPI_SPURIOUS && priority < best.priority)
-		best = (struct candidate){ intid, priority };
+		best = (struct candidate){intid, priority};
 	return best;
 }
 
@@ -184,7 +184,8 @@ static uint64_t read_iar1(void *dev, unsigned index)
 	const struct candidate best = signalled(gic);
 
 	if (best.intid != GIC_PPI_SPURIOUS)
-		gic->ap1r0 |= UINT64_C(1) << (group_priority(gic, best.priority) >> BPR1_MIN);
+		gic->ap1r0 |= UINT64_C(1)
+			      << (group_priority(gic, best.priority) >> BPR1_MIN);
 	if (best.intid < GIC_PPI_COUNT) {
 		gic->active |= bit(best.intid);
 		gic->latched &= ~bit(best.intid);

@@ -57,8 +57,8 @@ struct gic_ppi {
 };
 
 /* @irq is copied; @bus may be NULL. Resets the device. */
-void gic_ppi_init(struct gic_ppi *gic, struct irq_line irq,
-		  struct trace_bus *bus, unsigned cpu);
+void gic_ppi_init(struct gic_ppi *gic, struct irq_line irq, struct trace_bus *bus,
+		  unsigned cpu);
 void gic_ppi_reset(struct gic_ppi *gic);
 
 /* Drive input @intid (0..31) to @level. */

@@ -149,7 +149,7 @@ struct irq_line gicv3_line(struct gicv3 *gic, struct gicv3_pin *pin, unsigned in
 {
 	pin->gic = gic;
 	pin->intid = intid;
-	return (struct irq_line){ .set = drive_pin, .opaque = pin };
+	return (struct irq_line){.set = drive_pin, .opaque = pin};
 }
 
 /* -- what the CPU interfaces ask (struct gic_shared) -------------------------- */
@@ -298,7 +298,8 @@ static uint32_t read_priority(const struct gicv3 *gic, uint32_t offset, unsigned
 		const unsigned intid = offset - GICD_IPRIORITYR + i;
 
 		if (is_spi(intid))
-			value |= (uint32_t)gic->priority[intid - GICV3_SPI_FIRST] << 8 * i;
+			value |= (uint32_t)gic->priority[intid - GICV3_SPI_FIRST]
+				 << 8 * i;
 	}
 	return value;
 }
@@ -376,7 +377,8 @@ static void write_route(struct gicv3 *gic, uint32_t offset, unsigned size, uint6
 static bool dist_res0(uint32_t offset)
 {
 	return offset == GICD_TYPER2 || offset == GICD_STATUSR ||
-	       (offset >= GICD_SETSPI_NSR && offset <= GICD_CLRSPI_SR && offset % 8 == 0) ||
+	       (offset >= GICD_SETSPI_NSR && offset <= GICD_CLRSPI_SR &&
+		offset % 8 == 0) ||
 	       (offset >= GICD_ITARGETSR && offset < GICD_ICFGR) ||
 	       (offset >= GICD_IGRPMODR && offset < GICD_IGRPMODR + 0x80) ||
 	       (offset >= GICD_NSACR && offset <= GICD_SGIR) ||
@@ -391,16 +393,17 @@ static bool is_priority(uint32_t offset, unsigned size)
 
 static bool is_route(uint32_t offset, unsigned size)
 {
-	return offset >= GICD_IROUTER + 8 * GICV3_SPI_FIRST && offset < GICD_IROUTER_END &&
-	       size >= 4;
+	return offset >= GICD_IROUTER + 8 * GICV3_SPI_FIRST &&
+	       offset < GICD_IROUTER_END && size >= 4;
 }
 
 /* Bytes exist in IPRIORITYR and ITARGETSR and the SGI pending ones only. */
 static bool dist_bytes_ok(uint32_t offset, unsigned size)
 {
-	return size == 4 || (size == 1 && ((offset >= GICD_ITARGETSR && offset < GICD_ICFGR) ||
-					   (offset >= GICD_SGIR + 0x10 &&
-					    offset < GICD_SPENDSGIR_END)));
+	return size == 4 ||
+	       (size == 1 &&
+		((offset >= GICD_ITARGETSR && offset < GICD_ICFGR) ||
+		 (offset >= GICD_SGIR + 0x10 && offset < GICD_SPENDSGIR_END)));
 }
 
 static bool dist_load(struct gicv3 *gic, uint32_t offset, unsigned size, uint64_t *value)
@@ -470,8 +473,8 @@ static bool rd_res0(uint32_t offset, unsigned size)
 {
 	if (offset >= GICR_PROPBASER && offset < GICR_PENDBASER_END)
 		return size >= 4;
-	return size == 4 && (offset == GICR_CTLR || offset == GICR_STATUSR ||
-			     offset == GICR_SYNCR);
+	return size == 4 &&
+	       (offset == GICR_CTLR || offset == GICR_STATUSR || offset == GICR_SYNCR);
 }
 
 static bool rd_load(const struct gicv3 *gic, unsigned cpu, uint32_t offset, unsigned size,
@@ -486,8 +489,9 @@ static bool rd_load(const struct gicv3 *gic, unsigned cpu, uint32_t offset, unsi
 	else if (offset == GICR_IIDR)
 		*value = IIDR_ARM;
 	else if (offset == GICR_WAKER)
-		*value = gic->cpu[cpu].asleep ?
-				 WAKER_PROCESSOR_SLEEP | WAKER_CHILDREN_ASLEEP : 0;
+		*value = gic->cpu[cpu].asleep
+				 ? WAKER_PROCESSOR_SLEEP | WAKER_CHILDREN_ASLEEP
+				 : 0;
 	else if (offset >= IDREGS)
 		*value = read_idreg(offset, 0x93);
 	else
@@ -522,7 +526,8 @@ static bool sgi_load(struct gicv3 *gic, unsigned cpu, uint32_t offset, unsigned 
 
 	if (size != 4 && !(size == 1 && sgi_byte_ok(offset)))
 		return false;
-	if (gic_ppi_redist_read(gic->cpu[cpu].ppi, offset & ~3u, &word) && !sgi_res0(offset))
+	if (gic_ppi_redist_read(gic->cpu[cpu].ppi, offset & ~3u, &word) &&
+	    !sgi_res0(offset))
 		return false;
 	*value = word >> offset % 4 * 8;
 	return true;
@@ -536,7 +541,8 @@ static bool sgi_store(struct gicv3 *gic, unsigned cpu, uint32_t offset, unsigned
 	uint32_t word;
 
 	if (size == 4)
-		return !gic_ppi_redist_write(ppi, offset, (uint32_t)value) || sgi_res0(offset);
+		return !gic_ppi_redist_write(ppi, offset, (uint32_t)value) ||
+		       sgi_res0(offset);
 	if (size != 1 || !sgi_byte_ok(offset) ||
 	    gic_ppi_redist_read(ppi, offset & ~3u, &word))
 		return false;
@@ -553,7 +559,8 @@ static uint64_t truncated(uint64_t value, unsigned size)
 
 static bool access_ok(uint32_t offset, uint32_t end, unsigned size)
 {
-	return (size == 1 || size == 4 || size == 8) && offset % size == 0 && offset < end;
+	return (size == 1 || size == 4 || size == 8) && offset % size == 0 &&
+	       offset < end;
 }
 
 static void bad(struct gicv3 *gic, const char *device, bool write, uint32_t offset,
@@ -574,14 +581,16 @@ uint64_t gicv3_dist_read(struct gicv3 *gic, uint32_t offset, unsigned size)
 {
 	uint64_t value = 0;
 
-	if (!access_ok(offset, GICV3_GICD_SIZE, size) || !dist_load(gic, offset, size, &value))
+	if (!access_ok(offset, GICV3_GICD_SIZE, size) ||
+	    !dist_load(gic, offset, size, &value))
 		bad(gic, "gicd", false, offset, size, 0);
 	return truncated(value, size);
 }
 
 void gicv3_dist_write(struct gicv3 *gic, uint32_t offset, unsigned size, uint64_t value)
 {
-	if (!access_ok(offset, GICV3_GICD_SIZE, size) || !dist_store(gic, offset, size, value))
+	if (!access_ok(offset, GICV3_GICD_SIZE, size) ||
+	    !dist_store(gic, offset, size, value))
 		bad(gic, "gicd", true, offset, size, value);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A GICv3 as far as one security state, no LPIs and no virtualization go (Arm
- * IHI 0069): the distributor with the shared interrupts (SPIs, INTID 32..287),
+ * IHI 0069): the distributor with the shared interrupts (SPIs, INTID 32..255),
  * and in front of each CPU's struct gic_ppi its redistributor's two frames.
  *
  * An SPI is offered to the CPU that its GICD_IROUTER names; that CPU's gic_ppi
@@ -21,7 +21,7 @@
 enum {
 	GICV3_CPUS = 8,
 	GICV3_SPI_FIRST = 32,
-	GICV3_SPIS = 256,
+	GICV3_SPIS = 224,
 	GICV3_SPI_WORDS = GICV3_SPIS / 32,
 	GICV3_GICD_SIZE = 0x10000,
 	GICV3_GICR_SIZE = 0x20000, /* a CPU's two frames */
@@ -56,7 +56,7 @@ void gicv3_init(struct gicv3 *gic, struct gic_ppi *const *ppi, unsigned ncpus,
 /* The distributor and the redistributors, including each gic_ppi. */
 void gicv3_reset(struct gicv3 *gic);
 
-/* Drive SPI @intid (32..287) to @level. */
+/* Drive SPI @intid (32..255) to @level. */
 void gicv3_set_line(struct gicv3 *gic, unsigned intid, int level);
 
 /* A wire that drives @intid, as gic_ppi_line(). */
@@ -77,6 +77,7 @@ uint64_t gicv3_dist_read(struct gicv3 *gic, uint32_t offset, unsigned size);
 void gicv3_dist_write(struct gicv3 *gic, uint32_t offset, unsigned size, uint64_t value);
 /* @offset from GICR's base, within ncpus * GICV3_GICR_SIZE. */
 uint64_t gicv3_redist_read(struct gicv3 *gic, uint32_t offset, unsigned size);
-void gicv3_redist_write(struct gicv3 *gic, uint32_t offset, unsigned size, uint64_t value);
+void gicv3_redist_write(struct gicv3 *gic, uint32_t offset, unsigned size,
+			uint64_t value);
 
 #endif

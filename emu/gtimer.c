@@ -175,7 +175,8 @@ static enum sysreg_result allowed(const struct gtimer *timer, uint64_t bits)
 /* No write from EL0 at all, and that comes before the trap: it is UNDEFINED. */
 static enum sysreg_result frequency_at_el0(void *dev, unsigned index, int is_write)
 {
-	return is_write ? SYSREG_UNDEF : allowed(dev, CNTKCTL_EL0PCTEN | CNTKCTL_EL0VCTEN);
+	return is_write ? SYSREG_UNDEF
+			: allowed(dev, CNTKCTL_EL0PCTEN | CNTKCTL_EL0VCTEN);
 }
 
 static enum sysreg_result physical_count_at_el0(void *dev, unsigned index, int is_write)
@@ -199,8 +200,9 @@ static enum sysreg_result virtual_timer_at_el0(void *dev, unsigned index, int is
 }
 
 #define STATE(field) .offset = offsetof(struct gtimer, field)
-#define COMPARE(which) \
-	.offset = offsetof(struct gtimer, timer) + (which) * sizeof(struct gtimer_compare) + \
+#define COMPARE(which)                                      \
+	.offset = offsetof(struct gtimer, timer) +          \
+		  (which) * sizeof(struct gtimer_compare) + \
 		  offsetof(struct gtimer_compare, cval)
 
 /* CNTFRQ_EL0 is writable at the highest EL that there is: EL1 here. */

@@ -24,20 +24,23 @@ enum gtimer_which {
 };
 
 /* INTIDs, as server base systems have them: PPI 11 and 14. */
-enum { GTIMER_VIRT_INTID = 27, GTIMER_PHYS_INTID = 30 };
+enum {
+	GTIMER_VIRT_INTID = 27,
+	GTIMER_PHYS_INTID = 30
+};
 
 struct gtimer_compare {
 	struct irq_line line;
 	int level;
-	uint64_t ctl;  /* ENABLE, IMASK; ISTATUS is computed */
+	uint64_t ctl; /* ENABLE, IMASK; ISTATUS is computed */
 	uint64_t cval;
 };
 
 struct gtimer {
-	const uint64_t *now;  /* machine cycles, owned by the machine */
-	uint64_t cpu_hz;      /* cycles a second */
-	uint64_t cntfrq;      /* counts a second, e.g. 62500000; <= cpu_hz */
-	uint64_t cntfrq_el0;  /* the register: software's note, changes no rate */
+	const uint64_t *now; /* machine cycles, owned by the machine */
+	uint64_t cpu_hz;     /* cycles a second */
+	uint64_t cntfrq;     /* counts a second, e.g. 62500000; <= cpu_hz */
+	uint64_t cntfrq_el0; /* the register: software's note, changes no rate */
 	uint64_t cntkctl;
 	struct gtimer_compare timer[GTIMERS];
 };

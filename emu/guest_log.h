@@ -19,7 +19,9 @@ struct guest_error {
 	uint64_t value;	 /* written; 0 for a read */
 };
 
-enum { GUEST_LOG_REPORTS = 16 };
+enum {
+	GUEST_LOG_REPORTS = 16
+};
 
 struct guest_log {
 	void (*report)(void *opaque, const struct guest_error *error); /* may be NULL */

@@ -17,11 +17,11 @@
 
 #define KiB UINT64_C(1024)
 #define MiB (KiB * KiB)
-#define FLAT_OFFSET    (512 * KiB) /* also of an Image that states no size */
-#define LOW_OFFSET     (4 * KiB)   /* QEMU keeps its boot code below it */
-#define ALIGNMENT      (2 * MiB)
-#define INITRD_OFFSET  (128 * MiB)
-#define PAGE	       (4 * KiB)
+#define FLAT_OFFSET (512 * KiB) /* also of an Image that states no size */
+#define LOW_OFFSET (4 * KiB)	/* QEMU keeps its boot code below it */
+#define ALIGNMENT (2 * MiB)
+#define INITRD_OFFSET (128 * MiB)
+#define PAGE (4 * KiB)
 
 enum {
 	HEADER_TEXT_OFFSET = 8,
@@ -47,7 +47,9 @@ struct loading {
 	size_t errsize;
 };
 
-__attribute__((format(printf, 3, 4)))
+static int fail(const struct loading *l, int ret, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 static int fail(const struct loading *l, int ret, const char *format, ...)
 {
 	va_list args;
@@ -83,7 +85,8 @@ static uint64_t get64(const uint8_t *p)
 	return get32(p) | (uint64_t)get32(p + 4) << 32;
 }
 
-static bool has(const struct loader_file *file, size_t offset, const char *magic, size_t n)
+static bool has(const struct loader_file *file, size_t offset, const char *magic,
+		size_t n)
 {
 	const uint8_t *p = file->data;
 
@@ -107,7 +110,8 @@ static int put(const struct loading *l, uint64_t pa, const void *data, size_t si
 	if (memory < size)
 		memory = size;
 	if (!fits(l->ram, pa, memory))
-		return fail(l, -ENOSPC, "%s of %llu bytes at %#llx does not fit into %llu MiB of RAM",
+		return fail(l, -ENOSPC,
+			    "%s of %llu bytes at %#llx does not fit into %llu MiB of RAM",
 			    what, (unsigned long long)memory, (unsigned long long)pa,
 			    (unsigned long long)(l->ram->size / MiB));
 	memcpy(l->ram->host + (pa - l->ram->base), data, size);
@@ -143,8 +147,9 @@ static int inflate_all(z_stream *z, uint8_t **out, size_t most)
 			*out = grown;
 		}
 		z->next_out = *out + z->total_out;
-		z->avail_out = room - z->total_out < UINT32_MAX ?
-				       (uInt)(room - z->total_out) : UINT32_MAX;
+		z->avail_out = room - z->total_out < UINT32_MAX
+				       ? (uInt)(room - z->total_out)
+				       : UINT32_MAX;
 		ret = inflate(z, Z_NO_FLUSH);
 		if (ret == Z_BUF_ERROR || (ret == Z_OK && !z->avail_in && z->avail_out))
 			return Z_DATA_ERROR; /* wants input that is not there */
@@ -156,7 +161,8 @@ static int inflate_all(z_stream *z, uint8_t **out, size_t most)
 static int gunzip(const struct loading *l, const struct loader_file *file, uint8_t **out,
 		  size_t *size)
 {
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)file->data, .avail_in = (uInt)file->size };
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)file->data,
+		      .avail_in = (uInt)file->size};
 	int ret;
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
@@ -173,7 +179,8 @@ static int gunzip(const struct loading *l, const struct loader_file *file, uint8
 		return fail(l, -ENOSPC, "gzip: unpacks to more than %llu MiB of RAM",
 			    (unsigned long long)(l->ram->size / MiB));
 	default:
-		return fail(l, -EINVAL, "gzip: %s", z.avail_in ? "damaged" : "ends too early");
+		return fail(l, -EINVAL, "gzip: %s",
+			    z.avail_in ? "damaged" : "ends too early");
 	}
 }
 
@@ -187,13 +194,14 @@ static int zboot_payload(const struct loading *l, const struct loader_file *file
 	if (file->size < ZBOOT_COMPRESSION + ZBOOT_COMPRESSION_SIZE)
 		return fail(l, -EINVAL, "EFI zboot image ends in its header");
 	if (strncmp((const char *)p + ZBOOT_COMPRESSION, "gzip", ZBOOT_COMPRESSION_SIZE))
-		return fail(l, -EINVAL, "EFI zboot image with compression %.*s: unpack it first",
+		return fail(l, -EINVAL,
+			    "EFI zboot image with compression %.*s: unpack it first",
 			    ZBOOT_COMPRESSION_SIZE, (const char *)p + ZBOOT_COMPRESSION);
 	offset = get32(p + ZBOOT_PAYLOAD);
 	size = get32(p + ZBOOT_PAYLOAD_SIZE);
 	if (offset > file->size || size > file->size - offset)
 		return fail(l, -EINVAL, "EFI zboot image ends too early");
-	*payload = (struct loader_file){ p + offset, size };
+	*payload = (struct loader_file){p + offset, size};
 	return 0;
 }
 
@@ -264,7 +272,8 @@ static uint64_t physical_entry(Elf *elf, size_t nsegments, uint64_t entry, uint6
 	return entry + bias;
 }
 
-static int load_segments(const struct loading *l, const struct loader_file *file, Elf *elf)
+static int load_segments(const struct loading *l, const struct loader_file *file,
+			 Elf *elf)
 {
 	size_t nsegments = 0;
 	GElf_Ehdr eh;
@@ -320,14 +329,14 @@ static int load_image(const struct loading *l, const struct loader_file *file);
 
 static int load_compressed(const struct loading *l, const struct loader_file *file)
 {
-	struct loader_file inner = { 0 };
+	struct loader_file inner = {0};
 	uint8_t *unpacked = NULL;
 	int ret = gunzip(l, file, &unpacked, &inner.size);
 
 	inner.data = unpacked;
 	if (!ret)
-		ret = is_gzip(&inner) ? fail(l, -EINVAL, "gzip within gzip") :
-					load_image(l, &inner);
+		ret = is_gzip(&inner) ? fail(l, -EINVAL, "gzip within gzip")
+				      : load_image(l, &inner);
 	free(unpacked);
 	return ret;
 }
@@ -356,7 +365,8 @@ static int load_image(const struct loading *l, const struct loader_file *file)
 
 /* The initrd half-way up RAM, at most 128 MiB, the tree at the next 2 MiB: both above
  * whatever the image will use beyond its own end. */
-static int place(const struct loading *l, const struct loader_file *initrd, size_t dtb_size)
+static int place(const struct loading *l, const struct loader_file *initrd,
+		 size_t dtb_size)
 {
 	const struct loader_ram *ram = l->ram;
 	struct loader_layout *layout = l->layout;

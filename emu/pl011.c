@@ -74,7 +74,7 @@ static unsigned rx_room(const struct pl011 *uart)
 /* Bytes in the FIFO that make UARTRIS.RX rise: 1/8, 1/4, 1/2, 3/4, 7/8 of it. */
 static unsigned rx_trigger(const struct pl011 *uart)
 {
-	static const uint8_t sixteenths[8] = { 2, 4, 8, 12, 14, 14, 14, 14 };
+	static const uint8_t sixteenths[8] = {2, 4, 8, 12, 14, 14, 14, 14};
 
 	return uart->lcr_h & LCR_FEN ? sixteenths[uart->ifls >> 3 & 7] : 1;
 }
@@ -148,7 +148,7 @@ static uint32_t read_flags(const struct pl011 *uart)
 /* Part 0x011, designer Arm, revision 1; then the PrimeCell's 0xb105f00d. */
 static uint32_t read_idreg(uint32_t offset)
 {
-	static const uint8_t ids[] = { 0x11, 0x10, 0x14, 0x00, 0x0d, 0xf0, 0x05, 0xb1 };
+	static const uint8_t ids[] = {0x11, 0x10, 0x14, 0x00, 0x0d, 0xf0, 0x05, 0xb1};
 
 	return ids[(offset - IDREGS) / 4];
 }
@@ -196,7 +196,7 @@ static bool load(struct pl011 *uart, uint32_t offset, uint64_t *value)
 		*value = uart->dmacr;
 		return true;
 	default:
-		if (offset < IDREGS || offset % 4)
+		if (offset < IDREGS)
 			return false;
 		*value = read_idreg(offset);
 		return true;

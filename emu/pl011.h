@@ -15,7 +15,9 @@
 #include "emu/guest_log.h"
 #include "emu/line.h"
 
-enum { PL011_RX_FIFO = 16 };
+enum {
+	PL011_RX_FIFO = 16
+};
 
 struct pl011_ops {
 	void (*put)(void *opaque, uint8_t byte); /* a byte was sent; may be NULL */

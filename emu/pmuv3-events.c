@@ -47,10 +47,10 @@ static const struct pmuv3_event_desc events[] = {
 	{ 0x0f, SIG(UNALIGNED), "UNALIGNED_LDST_RETIRED",
 	  "a load or store executed whose address an alignment check would refuse", NULL },
 	{ 0x10, SIG(BR_MIS_PRED), "BR_MIS_PRED",
-	  "a branch that goes elsewhere than predicted", PREDICTOR },
+	  "a branch executed that was predicted wrong or not at all", PREDICTOR },
 	{ 0x11, SIG(CYCLE), "CPU_CYCLES", "a cycle of the CPU", NULL },
-	{ 0x12, SIG(BR_PRED), "BR_PRED", "a branch that the predictor was asked for",
-	  PREDICTOR },
+	{ 0x12, SIG(BR_PRED), "BR_PRED",
+	  "a branch executed that a predictor may predict, taken or not; not ERET", PREDICTOR },
 	{ 0x13, SIG(MEM), "MEM_ACCESS",
 	  "a data access of one register's worth, or of the pair of LDXP, STXP and CASP; "
 	  "LDP is two", NULL },

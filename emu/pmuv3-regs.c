@@ -366,8 +366,7 @@ static void poison(struct pmuv3 *pmu)
 void pmuv3_reset(struct pmuv3 *pmu)
 {
 	pmu->pmcr = 0;
-	pmu->ngroups = 0; /* what is pending is lost, as the counters are */
-	memset(pmu->group, 0, sizeof(pmu->group));
+	memset(pmu->group, 0, sizeof(pmu->group)); /* what is pending is lost */
 	pmu->pmcnten = 0;
 	pmu->pminten = 0;
 	pmu->pmselr = 0;

@@ -143,6 +143,7 @@ static void join_group(struct pmuv3 *pmu, unsigned n, unsigned signal, unsigned 
 		*group = (struct pmuv3_group){
 			.room = room,
 			.signal = (uint8_t)signal,
+			.most = (uint8_t)pmuv3_signal_max(signal),
 			.levels = (uint8_t)levels,
 		};
 		pmu->ngroups++;
@@ -253,14 +254,11 @@ void pmuv3_settle(struct pmuv3 *pmu)
 
 static uint64_t events_of(const struct pmuv3_step *step, unsigned signal)
 {
-	switch (signal) {
-	case PMUV3_SIG_INSN:
+	if (signal == PMUV3_SIG_INSN)
 		return step->insns;
-	case PMUV3_SIG_CYCLE:
+	if (signal == PMUV3_SIG_CYCLE)
 		return step->cycles;
-	default:
-		return step->signal ? step->signal[signal] : 0;
-	}
+	return step->signal ? step->signal[signal] : 0;
 }
 
 void pmuv3_advance(struct pmuv3 *pmu, const struct pmuv3_step *step)
@@ -303,15 +301,10 @@ uint64_t pmuv3_deadline(const struct pmuv3 *pmu, unsigned el, unsigned cycles_pe
 
 	for (unsigned i = 0; i < pmu->ngroups; i++) {
 		const struct pmuv3_group *group = &pmu->group[i];
-		unsigned most;
+		const unsigned most = group->most ? group->most : cycles_per_insn;
 		uint64_t insns;
 
-		if (!(group->levels & here))
-			continue;
-		most = pmuv3_signal_max(group->signal);
-		if (!most)
-			most = cycles_per_insn;
-		if (!most)
+		if (!(group->levels & here) || !most)
 			continue;
 		insns = instructions(group->room, most);
 		if (insns < near)

@@ -119,6 +119,7 @@ struct pmuv3_group {
 			   * UINT64_MAX: that many or one more */
 	uint32_t members; /* counters, bit 31 the cycle counter */
 	uint8_t signal;
+	uint8_t most;	  /* pmuv3_signal_max() */
 	uint8_t levels;	  /* bit 0: counts at EL0, bit 1: at EL1 */
 };
 

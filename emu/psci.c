@@ -10,13 +10,16 @@
 
 #include "emu/gicv3.h"
 
-#define FAST_CALL    UINT32_C(0x84000000)
-#define CALL_64	     UINT32_C(0x40000000)
-#define VERSION_1_0  0x10000
-#define AFFINITY     UINT64_C(0xff00ffffff)
+#define FAST_CALL UINT32_C(0x84000000)
+#define CALL_64 UINT32_C(0x40000000)
+#define VERSION_1_0 0x10000
+#define AFFINITY UINT64_C(0xff00ffffff)
 #define NO_TRUSTED_OS 2 /* MIGRATE_INFO_TYPE: nothing to migrate */
 
-enum affinity_state { AFFINITY_ON = 0, AFFINITY_OFF = 1 };
+enum affinity_state {
+	AFFINITY_ON = 0,
+	AFFINITY_OFF = 1
+};
 
 struct call {
 	const struct psci_ops *ops;
@@ -74,7 +77,7 @@ static int64_t cpu_on(struct call *call)
 /* Of a level above 0: on when any CPU below it is. */
 static int64_t affinity_info(struct call *call)
 {
-	static const uint8_t shift[] = { 0, 8, 16, 32 };
+	static const uint8_t shift[] = {0, 8, 16, 32};
 	const struct psci_ops *ops = call->ops;
 	int64_t state = PSCI_INVALID_PARAMETERS;
 
@@ -111,6 +114,7 @@ static int64_t system_reset(struct call *call)
 
 static int64_t features(struct call *call);
 
+/* clang-format off */
 static const struct function functions[] = {
 	{ 0x0, false, version },
 	{ 0x1, true, cpu_suspend },
@@ -122,6 +126,7 @@ static const struct function functions[] = {
 	{ 0x9, false, system_reset },
 	{ 0xa, false, features },
 };
+/* clang-format on */
 
 static const struct function *find(uint64_t id)
 {
@@ -151,7 +156,7 @@ bool psci_call(const struct psci_ops *ops, unsigned cpu, const uint64_t arg[4],
 	struct call call = {
 		.ops = ops,
 		.cpu = cpu,
-		.arg = { arg[1] & mask, arg[2] & mask, arg[3] & mask },
+		.arg = {arg[1] & mask, arg[2] & mask, arg[3] & mask},
 	};
 
 	*ret = (uint64_t)(f ? f->run(&call) : PSCI_NOT_SUPPORTED);

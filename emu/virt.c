@@ -48,9 +48,9 @@ static void console_put(void *opaque, uint8_t byte)
 		virt->console.put(virt->console.opaque, byte);
 }
 
-enum virt_semihost virt_semihosting(struct virt *virt, uint32_t op, uint64_t arg,
-				    bool (*load)(void *opaque, uint64_t va, uint64_t *value),
-				    void *opaque)
+enum virt_semihost
+virt_semihosting(struct virt *virt, uint32_t op, uint64_t arg,
+		 bool (*load)(void *opaque, uint64_t va, uint64_t *value), void *opaque)
 {
 	uint64_t reason, status;
 
@@ -135,17 +135,19 @@ static void wire_cpu(struct virt *virt, unsigned i, struct gic_ppi *gic,
 		     struct gtimer *timer)
 {
 	virt->timer[i] = timer;
-	gtimer_wire(timer, GTIMER_VIRT,
-		    gic_ppi_line(gic, &virt->timer_pin[i][GTIMER_VIRT], GTIMER_VIRT_INTID));
-	gtimer_wire(timer, GTIMER_PHYS,
-		    gic_ppi_line(gic, &virt->timer_pin[i][GTIMER_PHYS], GTIMER_PHYS_INTID));
+	gtimer_wire(
+		timer, GTIMER_VIRT,
+		gic_ppi_line(gic, &virt->timer_pin[i][GTIMER_VIRT], GTIMER_VIRT_INTID));
+	gtimer_wire(
+		timer, GTIMER_PHYS,
+		gic_ppi_line(gic, &virt->timer_pin[i][GTIMER_PHYS], GTIMER_PHYS_INTID));
 	/* A kernel that wants EL0 to read counters must say so, as on QEMU. */
 	timer->cntkctl = 0;
 }
 
 void virt_init(struct virt *virt, const struct virt_config *config)
 {
-	struct pl011_ops tap = { .put = console_put, .opaque = virt };
+	struct pl011_ops tap = {.put = console_put, .opaque = virt};
 
 	memset(virt, 0, sizeof(*virt));
 	virt->cpus = config->cpus;

@@ -20,17 +20,22 @@
 #define VIRT_GICR UINT64_C(0x080a0000)
 #define VIRT_UART UINT64_C(0x09000000)
 #define VIRT_UART_SIZE UINT64_C(0x1000)
-#define VIRT_RAM  UINT64_C(0x40000000)
+#define VIRT_RAM UINT64_C(0x40000000)
 
-enum { VIRT_UART_SPI = 1, VIRT_UART_INTID = 32 + VIRT_UART_SPI };
+enum {
+	VIRT_UART_SPI = 1,
+	VIRT_UART_INTID = 32 + VIRT_UART_SPI
+};
 
-enum { VIRT_EXIT_LINE = 32 };
+enum {
+	VIRT_EXIT_LINE = 32
+};
 
 /* The guest's own word about its end, in the order of trust. It stands once the
  * guest powers off (or, by semihosting, at once). */
 enum virt_exit_by {
-	VIRT_EXIT_NONE,	       /* it said nothing */
-	VIRT_EXIT_CONSOLE,     /* a line EXIT: STATUS=(n << 1 | 1), as kvm-unit-tests print */
+	VIRT_EXIT_NONE,	   /* it said nothing */
+	VIRT_EXIT_CONSOLE, /* a line EXIT: STATUS=(n << 1 | 1), as kvm-unit-tests print */
 	VIRT_EXIT_SEMIHOSTING, /* SYS_EXIT, SYS_EXIT_EXTENDED */
 };
 
@@ -58,7 +63,7 @@ struct virt {
 	struct gicv3_pin uart_pin;
 
 	enum virt_exit_by exit_by;
-	int exit_status; /* 0..255; 0 while exit_by says nothing */
+	int exit_status;	   /* 0..255; 0 while exit_by says nothing */
 	char line[VIRT_EXIT_LINE]; /* the console's present line, cut off */
 	unsigned line_size;	   /* its length, one more when it was cut */
 };
@@ -83,8 +88,8 @@ enum virt_semihost {
 	VIRT_SEMIHOST_EXIT,    /* exit_status is set: stop the machine */
 	VIRT_SEMIHOST_UNKNOWN, /* not offered: x0 = -1, go on */
 };
-enum virt_semihost virt_semihosting(struct virt *virt, uint32_t op, uint64_t arg,
-				    bool (*load)(void *opaque, uint64_t va, uint64_t *value),
-				    void *opaque);
+enum virt_semihost
+virt_semihosting(struct virt *virt, uint32_t op, uint64_t arg,
+		 bool (*load)(void *opaque, uint64_t va, uint64_t *value), void *opaque);
 
 #endif

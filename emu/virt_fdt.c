@@ -20,9 +20,16 @@ enum {
 };
 
 /* Interrupt specifiers: kind, number, trigger. */
-enum { SPI = 0, PPI = 1, LEVEL_HIGH = 4 };
+enum {
+	SPI = 0,
+	PPI = 1,
+	LEVEL_HIGH = 4
+};
 
-enum { UART_CLOCK_HZ = 24000000, MAX_CELLS = 16 };
+enum {
+	UART_CLOCK_HZ = 24000000,
+	MAX_CELLS = 16
+};
 
 /* The first error stays; later calls do nothing. */
 struct tree {
@@ -220,7 +227,7 @@ static void uart(struct tree *t)
 
 int virt_fdt_build(const struct virt_fdt *config, void *buf, size_t size)
 {
-	struct tree t = { .blob = buf };
+	struct tree t = {.blob = buf};
 
 	t.err = fdt_create(buf, (int)size);
 	if (!t.err)

@@ -21,7 +21,9 @@ struct virt_fdt {
 };
 
 /* A safe size for any tree, bootargs not counted. */
-enum { VIRT_FDT_SIZE = 0x10000 };
+enum {
+	VIRT_FDT_SIZE = 0x10000
+};
 
 /* The tree into @buf. Its bytes, or -ENOSPC when @size is too small. */
 int virt_fdt_build(const struct virt_fdt *config, void *buf, size_t size);
