@@ -85,10 +85,12 @@ static void psci_system_reset(void *opaque)
 static void hypercall(struct board *board)
 {
 	struct cpu *core = board->machine->core;
-	uint64_t arg[4], ret;
+	uint64_t arg[7], ret;
 
-	cpu_get_x_range(core, 0, 4, arg);
-	if (psci_call(&board->psci, board->machine->current->id, arg, &ret))
+	cpu_get_x_range(core, 0, 7, arg);
+	if ((board->config.hypercall &&
+	     board->config.hypercall(board->config.opaque, board->machine, arg, &ret)) ||
+	    psci_call(&board->psci, board->machine->current->id, arg, &ret))
 		cpu_set_x(core, 0, ret);
 }
 

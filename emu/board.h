@@ -10,6 +10,7 @@
 #ifndef PMULAB_EMU_BOARD_H
 #define PMULAB_EMU_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ struct board_config {
 	uint64_t quantum;		  /* cycles of a turn; 0: BOARD_QUANTUM */
 	void (*output)(void *opaque, uint8_t byte);		/* console */
 	void (*guest_error)(void *opaque, const struct guest_error *error);
+	/* An HVC of the current CPU with x0..x6 in @arg, before PSCI sees it. True:
+	 * it goes on with x0 = *ret. NULL: all are PSCI's. */
+	bool (*hypercall)(void *opaque, struct machine *machine, const uint64_t arg[7],
+			  uint64_t *ret);
 	void *opaque;
 };
 
