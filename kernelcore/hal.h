@@ -84,6 +84,12 @@ static inline int hal_regs_user(const struct hal_regs *regs)
 uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg);
 void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value);
 
+/* What TCR_EL1 holds for the upper half of the address space, which is the
+ * backend's: the kernel writes its own half and ors this in. A write of TTBR0_EL1
+ * makes stores to page tables seen, and forgets every translation of the lower
+ * half. */
+uint64_t hal_tcr_upper(struct hal *hal);
+
 /* [op] Instruction synchronisation barrier. */
 void hal_isb(struct hal *hal);
 

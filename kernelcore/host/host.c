@@ -161,6 +161,13 @@ void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 	interrupt_point(hal, OP_SYSREG_WRITE);
 }
 
+/* TCR_EL1.EPD1: nothing is there. */
+uint64_t hal_tcr_upper(struct hal *hal)
+{
+	(void)hal;
+	return UINT64_C(1) << 23;
+}
+
 void hal_isb(struct hal *hal)
 {
 	spend(hal, OP_ISB);

@@ -12,12 +12,12 @@ enum {
 
 static const uint64_t stack_top = UINT64_C(0x7ffff00000);
 
-/* Normal write-back memory in index 0; TTBR1 walks off; Linux's SCTLR_EL1
+/* Normal write-back memory in index 0, devices in 1; Linux's SCTLR_EL1
  * values where they matter: MMU, caches, EL0 stack alignment check. */
 static void mmu_init(struct hal *hal)
 {
 	const uint64_t tcr = TCR_T0SZ_39 | UINT64_C(1) << 8 | UINT64_C(1) << 10 |
-			     UINT64_C(3) << 12 | UINT64_C(1) << 23 | UINT64_C(2) << 32;
+			     UINT64_C(3) << 12 | UINT64_C(2) << 32 | hal_tcr_upper(hal);
 	const uint64_t sctlr = UINT64_C(0x30d00800) | 1 | UINT64_C(1) << 2 |
 			       UINT64_C(1) << 12 | UINT64_C(1) << 14 | UINT64_C(1) << 15 |
 			       UINT64_C(1) << 26;
