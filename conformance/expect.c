@@ -21,6 +21,7 @@ struct match {
 struct expect_watch {
 	const struct scn *scn;
 	struct machine *machine;
+	uint64_t el0_op; /* AGENT_OP_REG when EL0 was left; EL1 uses it for its own */
 	unsigned nmatches;
 	struct match match[];
 };
@@ -37,7 +38,8 @@ static unsigned step_of_op(const struct scn *scn, int op)
 
 static unsigned current_step(const struct expect_watch *watch)
 {
-	uint64_t at = cpu_x(watch->machine->core, AGENT_OP_REG);
+	const struct cpu *core = watch->machine->core;
+	uint64_t at = cpu_el(core) ? watch->el0_op : cpu_x(core, AGENT_OP_REG);
 
 	if (at < AGENT_BASE + AGENT_HDR_OPS || at >= AGENT_BASE + AGENT_SIZE)
 		return 0;
@@ -61,6 +63,9 @@ static void on_event(void *opaque, const struct trace_event *event)
 	unsigned step = 0;
 	bool known = false;
 
+	if ((event->kind == TRACE_EXCEPTION || event->kind == TRACE_TAKEN) &&
+	    !cpu_el(watch->machine->core))
+		watch->el0_op = cpu_x(watch->machine->core, AGENT_OP_REG);
 	for (unsigned i = 0; i < watch->nmatches; i++) {
 		struct match *match = &watch->match[i];
 

@@ -7,17 +7,11 @@
 #include <string.h>
 
 #include "conformance/decode.h"
-#include "conformance/expect.h"
+#include "conformance/runner-priv.h"
 
 enum { RAM_SIZE = 64 << 20 };
 
-struct buffer {
-	char *data;
-	size_t n, room;
-	bool full; /* memory ran out */
-};
-
-static void append(void *opaque, const void *data, size_t n)
+void runner_append(void *opaque, const void *data, size_t n)
 {
 	struct buffer *buf = opaque;
 
@@ -47,9 +41,9 @@ void *runner_slurp(const char *path, size_t *size, char *err, size_t errsize)
 		snprintf(err, errsize, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
-	append(&buf, "", 0);
+	runner_append(&buf, "", 0);
 	while ((n = fread(chunk, 1, sizeof(chunk), file)))
-		append(&buf, chunk, n);
+		runner_append(&buf, chunk, n);
 	if (ferror(file) || buf.full) {
 		snprintf(err, errsize, "%s: %s", path,
 			 buf.full ? "out of memory" : strerror(errno));
@@ -84,41 +78,58 @@ static int machine_settings(const struct scn *scn, const struct runner_config *c
 	return -1;
 }
 
-static int run_program(const struct scn *scn, const struct runner_config *config,
-		       struct host *host, char *err, size_t errsize)
+static int run_program(struct runner_job *job, struct host *host)
 {
+	const char *file = job->scn->file;
 	struct kentry_status status;
-	size_t elf_size, image_size;
-	uint8_t *image = NULL;
-	void *elf = runner_slurp(config->agent, &elf_size, err, errsize);
-	int rc = -1;
 
-	if (!elf || scn_compile(scn, &image, &image_size, err, errsize))
-		goto out;
-	switch (host_run(host, elf, elf_size, image, image_size, err, errsize)) {
+	switch (host_run(host, job->elf, job->elf_size, job->image, job->image_size, job->err,
+			 job->errsize)) {
 	case HOST_EXITED:
 		status = host_status(host);
 		if (!status.signal && !status.code)
-			rc = 0;
-		else if (status.signal)
-			snprintf(err, errsize,
+			return 0;
+		if (status.signal)
+			snprintf(job->err, job->errsize,
 				 "%s: the agent died of signal %d at pc 0x%llx, address 0x%llx",
-				 scn->file, status.signal, (unsigned long long)status.pc,
+				 file, status.signal, (unsigned long long)status.pc,
 				 (unsigned long long)status.far);
 		else
-			snprintf(err, errsize, "%s: the agent exited with status %d",
-				 scn->file, status.code);
-		break;
+			snprintf(job->err, job->errsize, "%s: the agent exited with status %d",
+				 file, status.code);
+		return -1;
 	case HOST_LIMIT:
-		snprintf(err, errsize, "%s: more than %llu instructions at EL0", scn->file,
-			 (unsigned long long)host_machine(host)->config.max_insns);
-		break;
+		snprintf(job->err, job->errsize, "%s: more than %llu instructions at EL0", file,
+			 (unsigned long long)job->machine.max_insns);
+		return -1;
 	case HOST_ERROR:
 		break;
 	}
-out:
-	free(image);
-	free(elf);
+	return -1;
+}
+
+int runner_run_host(struct runner_job *job)
+{
+	const struct runner_config *config = job->config;
+	const struct host_config host_config = {
+		.machine = job->machine,
+		.profile = config->profile,
+		.output = runner_append,
+		.opaque = &job->log,
+	};
+	struct host *host = host_create(&host_config, job->err, job->errsize);
+	int rc = -1;
+
+	if (!host)
+		return -1;
+	job->watch = expect_start(job->scn, host_machine(host), job->err, job->errsize);
+	if (job->watch && config->prepare)
+		config->prepare(config->opaque, host_machine(host), host);
+	if (job->watch)
+		rc = run_program(job, host);
+	if (!rc && config->finish)
+		config->finish(config->opaque, host_machine(host), host);
+	host_destroy(host);
 	return rc;
 }
 
@@ -152,43 +163,64 @@ static struct tt_trace *decode(const struct scn *scn, const char *agent,
 	return trace;
 }
 
+const char *runner_cannot(const struct scn *scn, enum runner_mode mode)
+{
+	for (unsigned i = 0; mode == RUNNER_GUEST && i < scn->nsteps; i++)
+		if (scn->steps[i].verb == SCN_AT_HAL)
+			return "at hal: only host mode counts the kernel's operations";
+	return NULL;
+}
+
+static int run_job(struct runner_job *job, struct runner_result *result)
+{
+	const struct runner_config *config = job->config;
+	int rc = config->mode == RUNNER_GUEST ? runner_run_guest(job) : runner_run_host(job);
+
+	if (!rc && job->log.full) {
+		snprintf(job->err, job->errsize, "out of memory");
+		rc = -1;
+	}
+	if (rc)
+		return rc;
+	collect_expects(job->watch, job->scn, result);
+	result->trace = decode(job->scn, config->agent, &job->log, job->err, job->errsize);
+	if (result->trace)
+		return 0;
+	runner_result_free(result);
+	return -1;
+}
+
 int runner_run(const struct scn *scn, const struct runner_config *config,
 	       struct runner_result *result, char *err, size_t errsize)
 {
-	struct buffer log = { 0 };
-	struct host_config host_config = {
-		.profile = config->profile,
-		.output = append,
-		.opaque = &log,
+	struct runner_job job = {
+		.scn = scn,
+		.config = config,
+		.err = err,
+		.errsize = errsize,
 	};
-	struct expect_watch *watch = NULL;
-	struct host *host = NULL;
+	const char *cannot = runner_cannot(scn, config->mode);
+	uint8_t *image = NULL;
+	void *elf = NULL;
 	int rc = -1;
 
 	memset(result, 0, sizeof(*result));
-	if (machine_settings(scn, config, &host_config.machine, err, errsize))
+	if (cannot) {
+		snprintf(err, errsize, "%s: %s", scn->file, cannot);
 		return -1;
-	host = host_create(&host_config, err, errsize);
-	if (host)
-		watch = expect_start(scn, host_machine(host), err, errsize);
-	if (!watch)
-		goto out;
-	if (config->prepare)
-		config->prepare(config->opaque, host);
-	if (run_program(scn, config, host, err, errsize))
-		goto out;
-	if (config->finish)
-		config->finish(config->opaque, host);
-	collect_expects(watch, scn, result);
-	result->trace = decode(scn, config->agent, &log, err, errsize);
-	if (result->trace)
-		rc = 0;
-	else
-		runner_result_free(result);
-out:
-	expect_free(watch);
-	host_destroy(host);
-	free(log.data);
+	}
+	if (machine_settings(scn, config, &job.machine, err, errsize))
+		return -1;
+	elf = runner_slurp(config->agent, &job.elf_size, err, errsize);
+	if (elf && !scn_compile(scn, &image, &job.image_size, err, errsize)) {
+		job.elf = elf;
+		job.image = image;
+		rc = run_job(&job, result);
+	}
+	expect_free(job.watch);
+	free(job.log.data);
+	free(image);
+	free(elf);
 	return rc;
 }
 

@@ -13,19 +13,27 @@
 #include "emu/machine.h"
 #include "kernelcore/host/host.h"
 
+enum runner_mode {
+	RUNNER_HOST,  /* the kernel is a library of this program */
+	RUNNER_GUEST, /* the kernel is an image at EL1 of the emulated CPU */
+};
+
 struct runner_config {
 	const char *profile;	/* "linux-6.1", ... */
+	enum runner_mode mode;
 	enum cpu_engine engine;
 	const char *agent;	/* path of the agent's ELF */
+	const char *kernel;	/* path of the EL1 image; guest mode only */
 	uint64_t max_insns;	/* 0: RUNNER_MAX_INSNS */
-	/* Called with the booted host before the program starts; may be NULL. */
-	void (*prepare)(void *opaque, struct host *host);
+	/* Called before the program starts: with the booted host (host mode), or
+	 * before the image does (guest mode; @host is NULL). May be NULL. */
+	void (*prepare)(void *opaque, struct machine *machine, struct host *host);
 	/* Called when the program has ended, before the machine goes. */
-	void (*finish)(void *opaque, struct host *host);
+	void (*finish)(void *opaque, struct machine *machine, struct host *host);
 	void *opaque;
 };
 
-/* A scenario that executes more than this at EL0 has lost its way. */
+/* A scenario that executes more than this has lost its way. */
 #define RUNNER_MAX_INSNS UINT64_C(20000000000)
 
 struct runner_result {
@@ -33,6 +41,9 @@ struct runner_result {
 	unsigned expect_failed, expect_total;
 	char *expect_text; /* the failed ones, one line each; malloc()ed */
 };
+
+/* Why @mode cannot run @scn, NULL when it can. */
+const char *runner_cannot(const struct scn *scn, enum runner_mode mode);
 
 /* 0; -1 with a line in @err: bad input, no such profile, or a run that did not
  * come to its end. */

@@ -118,7 +118,7 @@ static void on_event(void *opaque, const struct trace_event *event)
 	}
 }
 
-static void prepare(void *opaque, struct host *host)
+static void prepare(void *opaque, struct machine *machine, struct host *host)
 {
 	struct walk *walk = opaque;
 
@@ -126,14 +126,13 @@ static void prepare(void *opaque, struct host *host)
 	walk->first_op = host_ops(host) + 1;
 	if (walk->op)
 		host_inject_at(host, walk->op, walk->counter, PERIOD, walk->forced);
-	ck_assert_int_eq(trace_subscribe(&host_machine(host)->bus, on_event, walk), 0);
+	ck_assert_int_eq(trace_subscribe(&machine->bus, on_event, walk), 0);
 }
 
 /* Nothing may hang at the end, wherever the overflow fell. */
-static void finish(void *opaque, struct host *host)
+static void finish(void *opaque, struct machine *m, struct host *host)
 {
 	struct walk *walk = opaque;
-	const struct machine *m = host_machine(host);
 
 	walk->last_op = host_ops(host);
 	ck_assert_msg(!m->cpu[0].irq, "op %" PRIu64 ": the IRQ wire is high", walk->op);

@@ -198,10 +198,9 @@ static void on_event(void *opaque, const struct trace_event *event)
 	w->begin = now;
 }
 
-static void watch(void *opaque, struct host *host)
+static void watch(void *opaque, struct machine *machine, struct host *host)
 {
 	struct window *w = opaque;
-	struct machine *machine = host_machine(host);
 
 	w->machine = machine;
 	if (trace_subscribe(&machine->bus, on_event, w))

@@ -19,6 +19,7 @@ struct args {
 	unsigned ngoldens;
 	const char *profile; /* NULL: the golden's own */
 	enum cpu_engine engine;
+	enum runner_mode mode;
 	bool quiet;
 };
 
@@ -32,6 +33,7 @@ static const struct argp_option options[] = {
 	  "Compare with this kernel's goldens only, e.g. linux-6.12 (default: all)", 0 },
 	{ "profile", 'p', "P", 0, "Be this kernel, whatever the golden", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
+	{ "mode", 'm', "MODE", 0, "host (default), or guest: the kernel at EL1 of the emulated CPU", 0 },
 	{ "quiet", 'q', NULL, 0, "Print only what does not pass, and the total", 0 },
 	{ 0 },
 };
@@ -55,6 +57,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			exit(EXIT_USAGE);
 		}
 		break;
+	case 'm':
+		if (parse_mode(arg, &args->mode)) {
+			complain("no such mode: %s", arg);
+			exit(EXIT_USAGE);
+		}
+		break;
 	case 'q':
 		args->quiet = true;
 		break;
@@ -74,8 +82,10 @@ static int run_scenario(const struct args *args, const struct scn *scn, const ch
 {
 	struct runner_config config = {
 		.profile = profile,
+		.mode = args->mode,
 		.engine = args->engine,
 		.agent = where_agent(),
+		.kernel = where_kernel(),
 	};
 	char err[512];
 
@@ -179,6 +189,7 @@ static int check_one(const struct args *args, const char *name, struct totals *t
 {
 	struct scn *scn;
 	char err[512], *path;
+	const char *cannot;
 	int rc = 0;
 
 	if (where_scenario(name, &path))
@@ -189,7 +200,12 @@ static int check_one(const struct args *args, const char *name, struct totals *t
 		complain("%s", err);
 		return EXIT_USAGE;
 	}
-	for (unsigned i = 0; i < args->ngoldens && !rc; i++) {
+	cannot = runner_cannot(scn, args->mode);
+	if (cannot) {
+		printf("SKIP %s: %s\n", scn->name, cannot);
+		totals->skipped++;
+	}
+	for (unsigned i = 0; !cannot && i < args->ngoldens && !rc; i++) {
 		const char *kernel = args->golden[i];
 
 		if (scn->emulator_only)
@@ -222,10 +238,12 @@ static int check_all(const struct args *args, char *const *names, size_t n)
 		fputs("\r\033[K", stderr);
 	if (rc)
 		return rc;
-	printf("%u passed, %u failed: %zu fields compared, %zu bounded, %zu wildcarded; "
+	printf("%u passed, %u failed", totals.passed, totals.failed);
+	if (totals.skipped)
+		printf(", %u skipped", totals.skipped);
+	printf(": %zu fields compared, %zu bounded, %zu wildcarded; "
 	       "raw bytes %zu compared, %zu masked\n",
-	       totals.passed, totals.failed, totals.compared, totals.bounded,
-	       totals.wildcarded, totals.raw_compared, totals.raw_masked);
+	       totals.compared, totals.bounded, totals.wildcarded, totals.raw_compared, totals.raw_masked);
 	return totals.failed || !totals.passed ? EXIT_DIFFERS : EXIT_SAME;
 }
 

@@ -17,13 +17,14 @@
 struct args {
 	const char *scenario, *profile, *output, *bus;
 	enum cpu_engine engine;
+	enum runner_mode mode;
 	bool json;
 };
 
 static const struct argp_option options[] = {
 	{ "profile", 'p', "P", 0, "The kernel to be (default: the first of `pmulab profiles`)", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
-	{ "mode", 'm', "MODE", 0, "host (default); guest is not built yet", 0 },
+	{ "mode", 'm', "MODE", 0, "host (default), or guest: the kernel at EL1 of the emulated CPU", 0 },
 	{ "timing", 't', "T", 0, "icount (default); inorder is not built yet", 0 },
 	{ "json", 'j', NULL, 0, "Print the trace as JSON", 0 },
 	{ "output", 'o', "FILE", 0, "Write the trace there", 0 },
@@ -59,7 +60,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		break;
 	case 'm':
-		want(state, "mode", arg, "host", "guest");
+		if (parse_mode(arg, &args->mode)) {
+			complain("no such mode: %s", arg);
+			exit(EXIT_USAGE);
+		}
 		break;
 	case 't':
 		want(state, "timing", arg, "icount", "inorder");
@@ -181,19 +185,21 @@ struct watch {
 	int failed; /* errno */
 };
 
-static void watch_bus(void *opaque, struct host *host)
+static void watch_bus(void *opaque, struct machine *machine, struct host *host)
 {
 	struct watch *watch = opaque;
 
-	if (bus_text_open(&watch->bus, watch->path, host_machine(host)))
+	(void)host;
+	if (bus_text_open(&watch->bus, watch->path, machine))
 		watch->failed = errno;
 }
 
 /* The bus goes with the machine: its file is complete before. */
-static void unwatch_bus(void *opaque, struct host *host)
+static void unwatch_bus(void *opaque, struct machine *machine, struct host *host)
 {
 	struct watch *watch = opaque;
 
+	(void)machine;
 	(void)host;
 	if (!watch->failed && bus_text_close(&watch->bus))
 		watch->failed = errno;
@@ -204,8 +210,10 @@ static int run(const struct args *args, const struct scn *scn)
 	struct watch watch = { .path = args->bus };
 	struct runner_config config = {
 		.profile = args->profile,
+		.mode = args->mode,
 		.engine = args->engine,
 		.agent = where_agent(),
+		.kernel = where_kernel(),
 		.prepare = args->bus ? watch_bus : NULL,
 		.finish = args->bus ? unwatch_bus : NULL,
 		.opaque = &watch,

@@ -62,6 +62,15 @@ const char *where_agent(void)
 	return path && *path ? path : PMULAB_AGENT_PATH;
 }
 
+const char *where_kernel(void)
+{
+	const char *path = getenv("PMULAB_KERNEL");
+
+	if (!path || !*path)
+		path = PMULAB_KERNEL_PATH;
+	return *path ? path : NULL;
+}
+
 const char *where_corpus(void)
 {
 	const char *path = getenv("PMULAB_CORPUS");
@@ -135,6 +144,17 @@ int parse_engine(const char *text, enum cpu_engine *engine)
 		*engine = CPU_ENGINE_STEP;
 	else if (!strcmp(text, "block"))
 		*engine = CPU_ENGINE_BLOCK;
+	else
+		return -1;
+	return 0;
+}
+
+int parse_mode(const char *text, enum runner_mode *mode)
+{
+	if (!strcmp(text, "host"))
+		*mode = RUNNER_HOST;
+	else if (!strcmp(text, "guest"))
+		*mode = RUNNER_GUEST;
 	else
 		return -1;
 	return 0;

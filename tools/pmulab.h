@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "conformance/runner.h"
 #include "corpus/compiler/scenario.h"
 #include "emu/cpu.h"
 
@@ -26,6 +27,8 @@ int cmd_events(int argc, char **argv);
  * the build knew. */
 const char *where_agent(void);
 const char *where_corpus(void);
+/* Guest mode's kernel image: PMULAB_KERNEL, else the build's; NULL: none was built. */
+const char *where_kernel(void);
 
 /* @name is a path of a .scn file, or the name of a scenario of the corpus.
  * Returns 0 and the path in malloc()ed memory; -1 after a line on stderr. */
@@ -39,8 +42,9 @@ void names_free(char **names);
 /* One line on stderr, in one write. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* 0, or -1: no such engine. */
+/* 0, or -1: no such engine, mode. */
 int parse_engine(const char *text, enum cpu_engine *engine);
+int parse_mode(const char *text, enum runner_mode *mode);
 int profile_exists(const char *name);
 
 #endif
