@@ -104,8 +104,20 @@ static uint64_t deadline(const struct machine *m)
 	return n;
 }
 
+/* Every ERET to EL0 makes the core ask for a budget, or stop: seen at its time. */
+static void see_el(struct machine *m)
+{
+	bool at_el1 = cpu_el(m->core);
+
+	if (m->current->at_el1 && !at_el1)
+		trace_emit(&m->bus, m->current->id, TRACE_ERET, cpu_pc(m->core),
+			   cpu_pstate(m->core), 0);
+	m->current->at_el1 = at_el1;
+}
+
 static uint64_t core_budget(void *opaque)
 {
+	see_el(opaque);
 	return deadline(opaque);
 }
 
@@ -301,11 +313,15 @@ enum machine_stop machine_run(struct machine *m)
 {
 	for (;;) {
 		uint64_t budget = deadline(m);
+		enum cpu_stop stop;
 
+		see_el(m);
 		if (!budget)
 			return m->now >= m->slice_end ? MACHINE_STOP_SLICE :
 							MACHINE_STOP_LIMIT;
-		switch (cpu_run(m->core, budget, &m->exc)) {
+		stop = cpu_run(m->core, budget, &m->exc);
+		see_el(m);
+		switch (stop) {
 		case CPU_STOP_BUDGET:
 			break;
 		case CPU_STOP_IRQ:

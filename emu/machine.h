@@ -89,6 +89,7 @@ struct machine_cpu {
 	struct machine_ids ids;
 	struct sysreg_block blocks[MACHINE_BLOCKS];
 	bool irq; /* the wire from the GIC to the CPU */
+	bool at_el1; /* when last looked at, for the bus */
 	/* Boards of several CPUs. */
 	bool on, waiting;
 	struct cpu_state *state;
