@@ -22,6 +22,7 @@ enum {
 #define NOWHERE	 UINT64_C(0x1000) /* not mapped */
 #define CNTVCT	   SYSREG(3, 3, 14, 0, 2)
 #define PMSWINC	   SYSREG(3, 3, 9, 12, 4)
+#define OSDLR	   SYSREG(2, 0, 1, 3, 4)
 #define PMEVCNTR30 SYSREG(3, 3, 14, 11, 6) /* unknown to Unicorn */
 
 /* Encodings; branch offsets in instructions. */
@@ -49,6 +50,8 @@ enum {
 #define MSR_SWINC_X3 UINT32_C(0xd51b9c83)
 #define MSR_C30_X3   UINT32_C(0xd51bebc3) /* msr pmevcntr30_el0, x3 */
 #define MRS_X7_C30   UINT32_C(0xd53bebc7)
+#define IC_IVAU_X4   UINT32_C(0xd50b7524)
+#define MSR_OSDLR_X3 UINT32_C(0xd5101383) /* ends no block */
 
 static uint8_t *ram;
 static struct cpu *cpu;
@@ -87,7 +90,7 @@ static bool on_irq(void *opaque)
 static bool on_owns(void *opaque, uint32_t enc)
 {
 	(void)opaque;
-	return enc == CNTVCT || enc == PMSWINC || enc == PMEVCNTR30;
+	return enc == CNTVCT || enc == PMSWINC || enc == PMEVCNTR30 || enc == OSDLR;
 }
 
 static enum sysreg_result on_read(void *opaque, uint32_t enc, unsigned el, uint64_t *value)
@@ -381,6 +384,27 @@ START_TEST(cpu_new_code_runs_after_a_sync)
 }
 END_TEST
 
+/* The second block of RAM may not be executed at EL0: what a JIT compiler has
+ * written and not yet made executable. */
+START_TEST(cpu_icache_line_of_data_is_no_abort)
+{
+	static const uint32_t code[] = { IC_IVAU_X4, ADD_X1, ADD_X1, SVC(1) };
+	const uint64_t block = UINT64_C(1) | 1 << 6 | 3 << 8 | 1 << 10 | 1 << 11;
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	store64(L2_TABLE + 8, (RAM_BASE + 0x200000) | block | UINT64_C(1) << 54);
+	ck_assert(cpu_sysreg_write(cpu, SYSREG(3, 0, 1, 0, 0),
+				   UINT64_C(0x30d00801) | 4 | 1 << 12 | 1 << 26));
+	cpu_set_x(cpu, 4, RAM_BASE + 0x200040);
+	ck_assert_int_eq(cpu_run(cpu, 2, &exc), CPU_STOP_BUDGET);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_SVC64);
+	ck_assert_uint_eq(seen.retired, 4);
+	stop();
+}
+END_TEST
+
 /* -- EL1 ------------------------------------------------------------------ */
 
 enum { VECTORS = 0x8000, EL0_CODE = 0x20000, PSTATE_EL1H_MASKED = 0x3c5 };
@@ -487,6 +511,22 @@ START_TEST(cpu_unknown_register_is_served_once)
 }
 END_TEST
 
+/* Unicorn goes on with the same block behind it. */
+START_TEST(cpu_write_in_mid_block_counts_the_rest_too)
+{
+	static const uint32_t code[] = { NOP, MSR_OSDLR_X3, MSR_OSDLR_X3, NOP, NOP, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(seen.writes, 2);
+	ck_assert_uint_eq(seen.at_write[0], 2);
+	ck_assert_uint_eq(seen.at_write[1], 3);
+	ck_assert_uint_eq(seen.retired, 6);
+	stop();
+}
+END_TEST
+
 START_TEST(cpu_irq_raised_by_a_write_is_taken_behind_it)
 {
 	static const uint32_t code[] = { DAIFCLR(2), NOP, MSR_SWINC_X3, NOP, NOP, HVC };
@@ -577,6 +617,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
 	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
 	tcase_add_loop_test(t, cpu_new_code_runs_after_a_sync, 0, 2);
+	tcase_add_loop_test(t, cpu_icache_line_of_data_is_no_abort, 0, 2);
 	suite_add_tcase(s, t);
 
 	t = tcase_create("EL1");
@@ -585,7 +626,9 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_hvc_and_wfi_retire, 0, 2);
 	tcase_add_loop_test(t, cpu_masked_debug_survives_single_step, 0, 2);
 	tcase_add_loop_test(t, cpu_unknown_register_is_served_once, 0, 2);
+	tcase_add_loop_test(t, cpu_write_in_mid_block_counts_the_rest_too, 0, 2);
 	tcase_add_loop_test(t, cpu_irq_raised_by_a_write_is_taken_behind_it, 0, 2);
+	tcase_add_loop_test(t, cpu_pending_irq_waits_for_the_unmasking_instruction, 0, 2);
 	tcase_add_loop_test(t, cpu_pending_irq_waits_for_the_unmasking_instruction, 0, 2);
 	tcase_add_loop_test(t, cpu_eret_changes_the_level_that_counts, 0, 4);
 	suite_add_tcase(s, t);

@@ -42,10 +42,13 @@ enum {
 #define PSTATE_I    (UINT64_C(1) << 7)
 #define PSTATE_KEEP (~(PSTATE_SS | UINT64_C(1) << 20))
 #define MDSCR_SS    UINT64_C(1)
+#define SCTLR_M	    UINT64_C(1)
+#define LINE_BYTES  UINT64_C(64) /* what CTR_EL0 says */
 #define MDSCR_KDE   (UINT64_C(1) << 13)
 
 static const uint32_t reg_mdscr_el1 = SYSREG(2, 0, 0, 2, 2);
 static const uint32_t reg_oslar_el1 = SYSREG(2, 0, 1, 0, 4);
+static const uint32_t reg_sctlr_el1 = SYSREG(3, 0, 1, 0, 0);
 static const uint32_t reg_scr_el3 = SYSREG(3, 6, 1, 1, 0);
 static const uint32_t reg_hcr_el2 = SYSREG(3, 4, 1, 1, 0);
 static const uint32_t reg_vttbr_el2 = SYSREG(3, 4, 2, 1, 0);
@@ -422,6 +425,18 @@ static uint32_t on_mrs(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 	return 1;
 }
 
+/* @rest bytes of the current block follow an MSR that ended nothing (OSDLR_EL1 is
+ * such a one): they are entered under the new budget. */
+static void charge_rest(struct cpu *cpu, uint64_t rest)
+{
+	uint64_t *from = cpu->left ? &cpu->left : &cpu->reserve;
+
+	if (*from < rest)
+		leave(cpu, false);
+	else
+		*from -= rest;
+}
+
 /* The MSR itself retires under the old configuration. */
 static uint32_t on_msr(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *reg,
 		       void *opaque)
@@ -444,7 +459,26 @@ static uint32_t on_msr(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 	settle(cpu, before + 1);
 	cpu->ops.sysreg_write(cpu->ops.opaque, enc, cpu->el, reg->val);
 	regrant(cpu);
+	if (cpu->engine == CPU_ENGINE_BLOCK && !cpu->stepping)
+		charge_rest(cpu, cpu->block_end - (pc + INSN_BYTES));
 	return taken_over(cpu, enc, true, pc);
+}
+
+/*
+ * Drop the translations of RAM [pa, pa+n). Unicorn takes a virtual address for
+ * this and translates it for a fetch; one that may not be executed, as what a
+ * JIT has just written, leaves a fetch abort behind that the guest would be
+ * given at the next edge. So stage 1 is off meanwhile.
+ */
+static void forget_code(struct cpu *cpu, uint64_t pa, uint64_t n)
+{
+	uint64_t sctlr = cp_read(cpu->uc, reg_sctlr_el1);
+
+	if (sctlr & SCTLR_M)
+		cp_write(cpu->uc, reg_sctlr_el1, sctlr & ~SCTLR_M);
+	uc_ctl_remove_cache(cpu->uc, pa, pa + n);
+	if (sctlr & SCTLR_M)
+		cp_write(cpu->uc, reg_sctlr_el1, sctlr);
 }
 
 /* After one write to a page with translated code Unicorn no longer sees further
@@ -455,12 +489,12 @@ static uint32_t on_sys(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 	struct cpu *cpu = opaque;
 	uint64_t pa;
 
+	(void)uc;
 	(void)rt;
 	if (reg->op1 == 3 && reg->crn == 7 && reg->crm == 5 && reg->op2 == 1) {
-		uint64_t va = reg->val & ~UINT64_C(63);
-
-		if (cpu_translate(cpu, va, &pa))
-			uc_ctl_remove_cache(uc, va, va + 64);
+		if (cpu_translate(cpu, reg->val & ~(LINE_BYTES - 1), &pa) &&
+		    pa >= cpu->ram_base && pa - cpu->ram_base < cpu->ram_size)
+			forget_code(cpu, pa, LINE_BYTES);
 	} else if (reg->op1 == 0 && reg->crn == 7 && (reg->crm == 1 || reg->crm == 5) &&
 		   reg->op2 == 0) {
 		cpu->flush = true;
@@ -954,7 +988,7 @@ bool cpu_sysreg_write(struct cpu *cpu, uint32_t enc, uint64_t value)
 
 void cpu_sync_icache(struct cpu *cpu, uint64_t pa, size_t n)
 {
-	uc_ctl_remove_cache(cpu->uc, pa, pa + n);
+	forget_code(cpu, pa, n);
 }
 
 /* -- several CPUs --------------------------------------------------------- */
