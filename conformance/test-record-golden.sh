@@ -52,6 +52,8 @@ touch "$work/file"
 refuses 'unknown option' 2 'unknown option: --frob' --frob
 refuses 'option without argument' 2 '--kernel wants an argument' --kernel
 refuses 'unknown kernel' 2 'unknown kernel: 5.10' --kernel 5.10
+refuses 'unknown machine' 2 'unknown machine: board' --machine board
+refuses 'preset on QEMU' 2 'preset is of --machine pmulab' --preset full
 refuses 'too few boots' 2 'fewer than 3 boots' --boots 2
 refuses 'boots that are no number' 2 'not many' --boots many
 refuses 'missing build folder' 2 '/no/build: no such build folder' --build /no/build

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pmulab check: scenarios against the goldens of real kernels. */
 #include <argp.h>
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +13,13 @@
 #include "kernelcore/kperf.h"
 #include "tools/pmulab.h"
 
-enum { MAX_GOLDENS = 8 };
+enum { MAX_GOLDENS = 32 };
 
 struct args {
 	char **scenarios; /* ends with NULL; empty: all */
-	const char *golden[MAX_GOLDENS];
+	char *golden[MAX_GOLDENS];
 	unsigned ngoldens;
+	bool every; /* all goldens there are: a scenario need not have each */
 	const char *profile; /* NULL: the golden's own */
 	enum cpu_engine engine;
 	enum runner_mode mode;
@@ -30,8 +33,10 @@ struct totals {
 
 static const struct argp_option options[] = {
 	{ "golden", 'g', "KERNEL", 0,
-	  "Compare with this kernel's goldens only, e.g. linux-6.12 (default: all)", 0 },
-	{ "profile", 'p', "P", 0, "Be this kernel, whatever the golden", 0 },
+	  "Compare with this folder of goldens only, e.g. linux-6.12 or "
+	  "linux-6.1-pmulab (default: all)", 0 },
+	{ "profile", 'p', "P", 0,
+	  "Be this kernel (default: the one that the golden's name begins with)", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
 	{ "mode", 'm', "MODE", 0, "host (default), or guest: the kernel at EL1 of the emulated CPU", 0 },
 	{ "quiet", 'q', NULL, 0, "Print only what does not pass, and the total", 0 },
@@ -75,6 +80,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+/* linux-6.1-pmulab is a recording of linux-6.1. NULL: of no kernel known. */
+static const char *golden_profile(const char *golden)
+{
+	const char *profile;
+
+	for (unsigned i = 0; (profile = kperf_profile(i)); i++) {
+		size_t n = strlen(profile);
+
+		if (!strncmp(golden, profile, n) && (!golden[n] || golden[n] == '-'))
+			return profile;
+	}
+	return NULL;
+}
+
+static const char *profile_for(const struct args *args, const char *golden)
+{
+	return args->profile ? args->profile : golden_profile(golden);
 }
 
 static int run_scenario(const struct args *args, const struct scn *scn, const char *profile,
@@ -136,7 +160,7 @@ static int compare(const struct args *args, const struct scn *scn, const char *k
 	struct runner_result result;
 	bool differs;
 
-	if (run_scenario(args, scn, args->profile ? args->profile : kernel, &result))
+	if (run_scenario(args, scn, profile_for(args, kernel), &result))
 		return EXIT_USAGE;
 	differs = diff_trace(golden, result.trace, &how, stdout, &counts);
 	if (result.expect_failed) {
@@ -160,7 +184,7 @@ static int compare(const struct args *args, const struct scn *scn, const char *k
 }
 
 static int check_golden(const struct args *args, const struct scn *scn, const char *kernel,
-			struct totals *totals)
+			struct totals *totals, bool *compared)
 {
 	struct tt_trace *golden;
 	char err[512], *path;
@@ -169,6 +193,10 @@ static int check_golden(const struct args *args, const struct scn *scn, const ch
 	if (asprintf(&path, "%s/golden/%s/%s.golden", where_corpus(), kernel, scn->name) < 0)
 		return EXIT_USAGE;
 	if (access(path, F_OK)) {
+		if (args->every) {
+			free(path);
+			return 0;
+		}
 		printf("FAIL %s: no golden of %s: %s\n", scn->name, kernel, path);
 		totals->failed++;
 		free(path);
@@ -180,6 +208,7 @@ static int check_golden(const struct args *args, const struct scn *scn, const ch
 		complain("%s", err);
 		return EXIT_USAGE;
 	}
+	*compared = true;
 	rc = compare(args, scn, kernel, golden, totals);
 	tt_free(golden);
 	return rc;
@@ -190,6 +219,7 @@ static int check_one(const struct args *args, const char *name, struct totals *t
 	struct scn *scn;
 	char err[512], *path;
 	const char *cannot;
+	bool compared = false;
 	int rc = 0;
 
 	if (where_scenario(name, &path))
@@ -208,11 +238,14 @@ static int check_one(const struct args *args, const char *name, struct totals *t
 	for (unsigned i = 0; !cannot && i < args->ngoldens && !rc; i++) {
 		const char *kernel = args->golden[i];
 
-		if (scn->emulator_only)
-			rc = check_expects(args, scn,
-					   args->profile ? args->profile : kernel, totals);
-		else
-			rc = check_golden(args, scn, kernel, totals);
+		if (!scn->emulator_only)
+			rc = check_golden(args, scn, kernel, totals, &compared);
+		else if (!args->every || !strcmp(kernel, golden_profile(kernel)))
+			rc = check_expects(args, scn, profile_for(args, kernel), totals);
+	}
+	if (args->every && !rc && !cannot && !compared && !scn->emulator_only) {
+		printf("FAIL %s: no golden\n", scn->name);
+		totals->failed++;
 	}
 	scn_free(scn);
 	return rc;
@@ -247,10 +280,23 @@ static int check_all(const struct args *args, char *const *names, size_t n)
 	return totals.failed || !totals.passed ? EXIT_DIFFERS : EXIT_SAME;
 }
 
+static bool golden_exists(const struct args *args, const char *golden)
+{
+	bool exists;
+	char *dir;
+
+	if (!profile_for(args, golden) ||
+	    asprintf(&dir, "%s/golden/%s", where_corpus(), golden) < 0)
+		return false;
+	exists = !access(dir, F_OK);
+	free(dir);
+	return exists;
+}
+
 static int check_names(const struct args *args)
 {
 	for (unsigned i = 0; i < args->ngoldens; i++) {
-		if (!args->profile && !profile_exists(args->golden[i])) {
+		if (!golden_exists(args, args->golden[i])) {
 			complain("no such golden kernel: %s", args->golden[i]);
 			return -1;
 		}
@@ -260,6 +306,60 @@ static int check_names(const struct args *args)
 		return -1;
 	}
 	return 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_golden_dir(const struct dirent *entry)
+{
+	return golden_profile(entry->d_name) != NULL;
+}
+
+/* All folders of goldens of kernels we can be; their names are args's. */
+static int every_golden(struct args *args)
+{
+	struct dirent **list;
+	char *dir;
+	int n;
+
+	if (asprintf(&dir, "%s/golden", where_corpus()) < 0)
+		return -1;
+	n = scandir(dir, &list, is_golden_dir, by_name);
+	if (n < 0)
+		complain("%s: %s", dir, strerror(errno));
+	free(dir);
+	if (n < 0)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		if (args->ngoldens < MAX_GOLDENS)
+			args->golden[args->ngoldens++] = strdup(list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	args->every = true;
+	return 0;
+}
+
+static int check_wanted(const struct args *args)
+{
+	char **names;
+	size_t n = 0;
+	int rc;
+
+	if (args->scenarios && *args->scenarios) {
+		while (args->scenarios[n])
+			n++;
+		return check_all(args, args->scenarios, n);
+	}
+	names = scenario_names(&n);
+	if (!names)
+		return EXIT_USAGE;
+	rc = check_all(args, names, n);
+	names_free(names);
+	return rc;
 }
 
 int cmd_check(int argc, char **argv)
@@ -273,25 +373,13 @@ int cmd_check(int argc, char **argv)
 		       "\vexample: pmulab check cycles-ip-100000 --golden linux-6.1",
 	};
 	struct args args = { .engine = CPU_ENGINE_BLOCK };
-	char **names;
-	size_t n = 0;
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!args.ngoldens)
-		for (unsigned i = 0; kperf_profile(i) && i < MAX_GOLDENS; i++)
-			args.golden[args.ngoldens++] = kperf_profile(i);
-	if (check_names(&args))
+	if (!args.ngoldens && every_golden(&args))
 		return EXIT_USAGE;
-	if (args.scenarios && *args.scenarios) {
-		while (args.scenarios[n])
-			n++;
-		return check_all(&args, args.scenarios, n);
-	}
-	names = scenario_names(&n);
-	if (!names)
-		return EXIT_USAGE;
-	rc = check_all(&args, names, n);
-	names_free(names);
+	rc = check_names(&args) ? EXIT_USAGE : check_wanted(&args);
+	for (unsigned i = 0; args.every && i < args.ngoldens; i++)
+		free(args.golden[i]);
 	return rc;
 }

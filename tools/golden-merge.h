@@ -11,6 +11,7 @@
 #ifndef PMULAB_TOOLS_GOLDEN_MERGE_H
 #define PMULAB_TOOLS_GOLDEN_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@
 struct scn *golden_canary(void);
 
 struct golden_options {
-	const char *kernel; /* "linux-6.1": the release must begin with 6.1. */
+	const char *kernel; /* "linux-6.1[-...]": the release must begin with 6.1. */
 	const char *agent;  /* its ELF, for symbols */
 	const char *boots;  /* the folder */
 	const char *out;    /* where NAME.golden goes; made when it is not there */
@@ -31,6 +32,8 @@ struct golden_options {
 	 * as much as the new one keeps its body: the bounds of what counts EL1 would
 	 * move with every scenario that is added. */
 	const char *previous;
+	/* Every counter of the machine samples without loss: no companion needed. */
+	bool exact_samples;
 };
 
 /* One file for each scenario, all or none. 0; 1 with one line in @err when the

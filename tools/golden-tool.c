@@ -10,7 +10,8 @@
 
 #include "tools/golden-merge.h"
 
-#define ERR_SIZE 2048
+#define ERR_SIZE       2048
+#define DEFAULT_PRESET "qemu-a57"
 
 enum {
 	OK,
@@ -19,22 +20,26 @@ enum {
 };
 
 static const char usage_text[] =
-	"usage: golden-tool compile --out DIR SCENARIO.scn...\n"
-	"       golden-tool merge --kernel-name NAME --agent ELF --boots DIR --out DIR\n"
-	"                         [--previous DIR] SCENARIO.scn...\n"
+	"usage: golden-tool compile [--preset P] --out DIR SCENARIO.scn...\n"
+	"       golden-tool merge [--preset P] [--exact-samples] --kernel-name NAME\n"
+	"                         --agent ELF --boots DIR --out DIR [--previous DIR]\n"
+	"                         SCENARIO.scn...\n"
 	"\n"
 	"compile writes one image for each scenario and one for the canary; those that\n"
 	"only the emulator can run are named on stderr and left out.\n"
 	"merge makes goldens of DIR/boot-1/console.txt, DIR/boot-2/console.txt ... and\n"
 	"DIR/headers, or refuses and writes nothing. A previous golden that accepts\n"
-	"every boot and holds as much keeps its body.\n"
+	"every boot and holds as much keeps its body. Scenarios of another preset\n"
+	"than P (qemu-a57) are left out. --exact-samples: every counter of the boots'\n"
+	"machine samples without loss, which QEMU's event counters do not.\n"
 	"\n"
 	"example: golden-tool compile --out images "
 	"corpus/scenarios/cycles-ip-100000.scn\n"
 	"exit status: 0 done, 1 refused, 2 usage, bad input or I/O\n";
 
 struct arguments {
-	const char *kernel, *agent, *boots, *out, *previous;
+	const char *kernel, *agent, *boots, *out, *previous, *preset;
+	bool exact_samples;
 	struct scn **scns;
 	size_t nscns;
 };
@@ -66,6 +71,13 @@ static int load_scenarios(struct arguments *args, char **files, bool note)
 			if (note)
 				fprintf(stderr, "%s: emulator only: %s\n", scn->name,
 					scn->emulator_only);
+			scn_free(scn);
+			continue;
+		}
+		if (strcmp(scn->machine.preset, args->preset)) {
+			if (note && strcmp(args->preset, DEFAULT_PRESET) == 0)
+				fprintf(stderr, "%s: of preset %s\n", scn->name,
+					scn->machine.preset);
 			scn_free(scn);
 			continue;
 		}
@@ -128,6 +140,7 @@ static int merge(const struct arguments *args)
 		.boots = args->boots,
 		.out = args->out,
 		.previous = args->previous,
+		.exact_samples = args->exact_samples,
 	};
 	char err[ERR_SIZE];
 	int ret;
@@ -146,10 +159,12 @@ int main(int argc, char **argv)
 		{"boots", required_argument, NULL, 'b'},
 		{"out", required_argument, NULL, 'o'},
 		{"previous", required_argument, NULL, 'p'},
+		{"preset", required_argument, NULL, 'P'},
+		{"exact-samples", no_argument, NULL, 'x'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct arguments args = {.kernel = NULL};
+	struct arguments args = {.preset = DEFAULT_PRESET};
 	bool compiles;
 	int c, ret;
 
@@ -169,6 +184,12 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			args.previous = optarg;
+			break;
+		case 'P':
+			args.preset = optarg;
+			break;
+		case 'x':
+			args.exact_samples = true;
 			break;
 		case 'h':
 			return fputs(usage_text, stdout) < 0 ? BAD : OK;
