@@ -36,15 +36,19 @@ static unsigned step_of_op(const struct scn *scn, int op)
 	return number;
 }
 
+unsigned expect_step_at(const struct scn *scn, uint64_t at)
+{
+	if (at < AGENT_BASE + AGENT_HDR_OPS || at >= AGENT_BASE + AGENT_SIZE)
+		return 0;
+	return step_of_op(scn, (int)((at - AGENT_BASE - AGENT_HDR_OPS) / AGENT_OP_SIZE));
+}
+
 static unsigned current_step(const struct expect_watch *watch)
 {
 	const struct cpu *core = watch->machine->core;
-	uint64_t at = cpu_el(core) ? watch->el0_op : cpu_x(core, AGENT_OP_REG);
 
-	if (at < AGENT_BASE + AGENT_HDR_OPS || at >= AGENT_BASE + AGENT_SIZE)
-		return 0;
-	return step_of_op(watch->scn,
-			  (int)((at - AGENT_BASE - AGENT_HDR_OPS) / AGENT_OP_SIZE));
+	return expect_step_at(watch->scn,
+			      cpu_el(core) ? watch->el0_op : cpu_x(core, AGENT_OP_REG));
 }
 
 static bool matches(const struct match *match, const struct trace_event *event)

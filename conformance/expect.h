@@ -22,6 +22,10 @@ struct expect_watch *expect_start(const struct scn *scn, struct machine *machine
 /* How many expectations failed, one line each on @out (NULL: none). */
 unsigned expect_failures(const struct expect_watch *watch, FILE *out);
 
+/* The number of the step that the agent is in when its AGENT_OP_REG is @op_reg; 0:
+ * none. */
+unsigned expect_step_at(const struct scn *scn, uint64_t op_reg);
+
 void expect_free(struct expect_watch *watch); /* NULL is allowed */
 
 #endif

@@ -187,6 +187,17 @@ unsigned hal_cpu_id(struct hal *hal)
 	return 0;
 }
 
+void hal_story(struct hal *hal, enum hal_story what, uint64_t id, uint64_t a, uint64_t b,
+	       const void *data)
+{
+	(void)hal;
+	(void)what;
+	(void)id;
+	(void)a;
+	(void)b;
+	(void)data;
+}
+
 void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 {
 	struct fake_kernel *fk = hal->fk;

@@ -37,6 +37,11 @@ START_TEST(trace_names_are_those_of_the_grammar)
 		"pending",   "ack",	 "eoi",		"taken",
 		"exception", "eret",	 "sysreg-read", "sysreg-write",
 		"inject",    "record",	 "lost",	"wakeup",
+		"mask",
+		"serve",
+		"arm",
+		"store",
+		"head",
 	};
 
 	ck_assert_uint_eq(sizeof(names) / sizeof(names[0]), TRACE_KINDS);
@@ -94,6 +99,27 @@ START_TEST(trace_emit_reaches_every_listener_with_the_time_of_now)
 }
 END_TEST
 
+static void keep_data(void *opaque, const struct trace_event *event)
+{
+	*(const void **)opaque = event->data;
+}
+
+START_TEST(trace_data_is_there_only_where_it_was_given)
+{
+	const void *data = &data;
+	const char bytes[4] = "abc";
+	struct trace_bus bus;
+	uint64_t now = 0;
+
+	trace_bus_init(&bus, &now);
+	ck_assert_int_eq(trace_subscribe(&bus, keep_data, &data), 0);
+	trace_emit(&bus, 0, TRACE_STORE, 1, 2, 0);
+	ck_assert_ptr_null(data);
+	trace_emit_data(&bus, 0, TRACE_STORE, 1, 2, sizeof(bytes), bytes);
+	ck_assert_ptr_eq(data, bytes);
+}
+END_TEST
+
 START_TEST(trace_subscribe_refuses_one_too_many)
 {
 	struct trace_bus bus;
@@ -125,6 +151,7 @@ int main(void)
 	tcase_add_test(tc, trace_names_are_those_of_the_grammar);
 	tcase_add_test(tc, trace_args_are_named_from_the_front_and_differ);
 	tcase_add_test(tc, trace_emit_reaches_every_listener_with_the_time_of_now);
+	tcase_add_test(tc, trace_data_is_there_only_where_it_was_given);
 	tcase_add_test(tc, trace_subscribe_refuses_one_too_many);
 	tcase_add_test(tc, trace_emit_without_a_bus_does_nothing);
 	suite_add_tcase(s, tc);

@@ -349,7 +349,6 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 	struct cpu *cpu = opaque;
 
 	(void)uc;
-	(void)address;
 	(void)size;
 	if (cpu->stopping)
 		return;
@@ -370,6 +369,7 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 		return;
 	}
 	cpu->in_flight = true;
+	cpu->block_end = address + INSN_BYTES;
 }
 
 static void on_intr(uc_engine *uc, uint32_t intno, void *opaque)
@@ -889,6 +889,11 @@ enum cpu_stop cpu_run(struct cpu *cpu, uint64_t budget, struct cpu_exception *ex
 const char *cpu_error(const struct cpu *cpu)
 {
 	return cpu->error;
+}
+
+uint64_t cpu_last_pc(const struct cpu *cpu)
+{
+	return cpu->block_end - INSN_BYTES;
 }
 
 unsigned cpu_el(const struct cpu *cpu)

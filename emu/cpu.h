@@ -100,6 +100,10 @@ enum cpu_stop cpu_run(struct cpu *cpu, uint64_t budget, struct cpu_exception *ex
 /* What CPU_STOP_ERROR was about. */
 const char *cpu_error(const struct cpu *cpu);
 
+/* The instruction that retired last, within ops.retired() where the budget is used
+ * up: the one that a deadline fell on. */
+uint64_t cpu_last_pc(const struct cpu *cpu);
+
 /* The exception level that executes, or did last. */
 unsigned cpu_el(const struct cpu *cpu);
 

@@ -83,7 +83,9 @@ static void core_retired(void *opaque, uint64_t insns)
 	struct machine *m = opaque;
 
 	m->insns += insns;
+	m->current->pmu.pc = cpu_last_pc(m->core);
 	advance(m, insns, cpu_el(m->core));
+	m->current->pmu.pc = 0;
 }
 
 /* The one machine-wide deadline, in instructions from now on the current CPU. */

@@ -58,8 +58,8 @@ static void raise_wraps(struct pmuv3 *pmu, uint32_t wrapped)
 	for (uint32_t left = wrapped; left; left &= left - 1) {
 		const unsigned n = (unsigned)__builtin_ctz(left);
 
-		emit(pmu, TRACE_WRAP, n,
-		     n == PMUV3_CYCLE ? pmu->pmccntr : pmu->pmevcntr[n]);
+		trace_emit(pmu->bus, pmu->config.cpu, TRACE_WRAP, n,
+			   n == PMUV3_CYCLE ? pmu->pmccntr : pmu->pmevcntr[n], pmu->pc);
 	}
 	if (wrapped)
 		pmuv3_set_flags(pmu, pmu->pmovs | wrapped);

@@ -128,6 +128,8 @@ struct pmuv3 {
 	struct irq_line line;
 	struct trace_bus *bus;
 	int level;	      /* of the line */
+	uint64_t pc;	      /* of the last instruction of the step under way, set by
+			       * whoever advances, for the bus; 0: not known */
 	uint64_t pmceid[2];   /* PMCEID0/1_EL0, computed from the event table */
 	uint64_t pmmir;
 	uint32_t implemented; /* rows of the event table */

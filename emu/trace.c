@@ -11,7 +11,7 @@ struct kind_desc {
 
 /* clang-format off */
 static const struct kind_desc kinds[TRACE_KINDS] = {
-	[TRACE_WRAP]	     = { "wrap",	 { "counter", "value" } },
+	[TRACE_WRAP]	     = { "wrap",	 { "counter", "value", "pc" } },
 	[TRACE_FLAG_SET]     = { "flag-set",	 { "bits", "pmovs" } },
 	[TRACE_FLAG_CLEAR]   = { "flag-clear",	 { "bits", "pmovs" } },
 	[TRACE_LINE]	     = { "line",	 { "intid", "level" } },
@@ -27,6 +27,11 @@ static const struct kind_desc kinds[TRACE_KINDS] = {
 	[TRACE_RECORD]	     = { "record",	 { "type", "bytes" } },
 	[TRACE_LOST]	     = { "lost",	 { "type", "bytes" } },
 	[TRACE_WAKEUP]	     = { "wakeup",	 { "id" } },
+	[TRACE_MASK]	     = { "mask",	 { "i" } },
+	[TRACE_SERVE]	     = { "serve",	 { "id", "counter", "period" } },
+	[TRACE_ARM]	     = { "arm",		 { "id", "left", "period" } },
+	[TRACE_STORE]	     = { "store",	 { "id", "at", "bytes" } },
+	[TRACE_HEAD]	     = { "head",	 { "id", "head", "tail" } },
 };
 /* clang-format on */
 
@@ -49,6 +54,12 @@ int trace_subscribe(struct trace_bus *bus, trace_fn fn, void *opaque)
 void trace_emit(struct trace_bus *bus, unsigned cpu, enum trace_kind kind, uint64_t a,
 		uint64_t b, uint64_t c)
 {
+	trace_emit_data(bus, cpu, kind, a, b, c, NULL);
+}
+
+void trace_emit_data(struct trace_bus *bus, unsigned cpu, enum trace_kind kind, uint64_t a,
+		     uint64_t b, uint64_t c, const void *data)
+{
 	if (!bus || !bus->nlisteners)
 		return;
 
@@ -59,6 +70,7 @@ void trace_emit(struct trace_bus *bus, unsigned cpu, enum trace_kind kind, uint6
 		.a = a,
 		.b = b,
 		.c = c,
+		.data = data,
 	};
 	for (unsigned i = 0; i < bus->nlisteners; i++)
 		bus->listener[i].fn(bus->listener[i].opaque, &event);

@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 enum trace_kind {
-	TRACE_WRAP,	    /* a = counter (31: cycle counter), b = value after */
+	TRACE_WRAP,	    /* a = counter (31: cycle counter), b = value after, c = address
+			     * of the instruction that wrapped it, 0: not the guest's */
 	TRACE_FLAG_SET,	    /* a = PMOVS bits that rose, b = PMOVS after */
 	TRACE_FLAG_CLEAR,   /* a = PMOVS bits that fell, b = PMOVS after */
 	TRACE_LINE,	    /* a = INTID, b = level */
@@ -31,6 +32,15 @@ enum trace_kind {
 	TRACE_RECORD,	    /* the kernel wrote a record: a = PERF_RECORD type, b = bytes */
 	TRACE_LOST,	    /* the kernel dropped a record: a = type, b = bytes */
 	TRACE_WAKEUP,	    /* the kernel woke the ring's pollers: a = event id */
+	TRACE_MASK,	    /* a = PSTATE.I at EL1, of a kernel outside the machine */
+	TRACE_SERVE,	    /* the kernel serves event a's overflow of counter b, whose
+			     * period was c */
+	TRACE_ARM,	    /* the kernel programs event a's counter: b events of its
+			     * period c are left */
+	TRACE_STORE,	    /* the kernel wrote c bytes (data) of event a's record to
+			     * its ring, at byte b since the ring's beginning */
+	TRACE_HEAD,	    /* the kernel published data_head b in event a's ring, where
+			     * data_tail was c */
 	TRACE_KINDS,
 };
 
@@ -39,6 +49,7 @@ struct trace_event {
 	enum trace_kind kind;
 	unsigned cpu;
 	uint64_t a, b, c;
+	const void *data; /* TRACE_STORE: c bytes, valid during the call; else NULL */
 };
 
 typedef void (*trace_fn)(void *opaque, const struct trace_event *event);
@@ -63,6 +74,10 @@ int trace_subscribe(struct trace_bus *bus, trace_fn fn, void *opaque);
 /* Costs one compare when nobody listens. */
 void trace_emit(struct trace_bus *bus, unsigned cpu, enum trace_kind kind,
 		uint64_t a, uint64_t b, uint64_t c);
+
+/* The same for an event that has @data. */
+void trace_emit_data(struct trace_bus *bus, unsigned cpu, enum trace_kind kind,
+		     uint64_t a, uint64_t b, uint64_t c, const void *data);
 
 /* "wrap", "flag-set", ... as `expect bus` spells it; NULL if out of range. */
 const char *trace_kind_name(enum trace_kind kind);

@@ -147,6 +147,16 @@ enum hal_note {
 };
 void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b);
 
+/* The same of an event's life. */
+enum hal_story {
+	HAL_STORY_SERVE, /* a = counter that overflowed, b = the period that ended */
+	HAL_STORY_ARM,	 /* a = period_left as the counter is programmed, b = the period */
+	HAL_STORY_STORE, /* a = bytes since the ring's beginning, b = bytes at @data */
+	HAL_STORY_HEAD,	 /* a = data_head published, b = data_tail seen */
+};
+void hal_story(struct hal *hal, enum hal_story what, uint64_t id, uint64_t a, uint64_t b,
+	       const void *data);
+
 /*
  * What the laboratory asks of the kernel's host (emulator only): system call
  * HAL_LAB_BASE + call. Counters are hardware numbers (31: the cycle counter);

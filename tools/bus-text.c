@@ -27,6 +27,9 @@ static void write_event(void *opaque, const struct trace_event *event)
 			fprintf(bus->out, value[i] < 10 ? " %s=%llu" : " %s=0x%llx", arg,
 				(unsigned long long)value[i]);
 	}
+	for (uint64_t i = 0; event->data && i < event->c; i++)
+		fprintf(bus->out, "%s%02x", i ? "" : " data=",
+			((const uint8_t *)event->data)[i]);
 	fputc('\n', bus->out);
 }
 

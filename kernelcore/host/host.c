@@ -92,6 +92,13 @@ struct host {
 
 static void take_irq(struct hal *hal, uint64_t pc, uint64_t pstate);
 
+static void set_masked(struct hal *hal, bool masked)
+{
+	if (masked != hal->masked)
+		trace_emit(&hal->machine->bus, 0, TRACE_MASK, masked, 0, 0);
+	hal->masked = masked;
+}
+
 static void inject(struct hal *hal, const struct plan *plan)
 {
 	pmuv3_inject(&hal->machine->cpu[0].pmu, plan->counter, plan->events, plan->el,
@@ -121,15 +128,15 @@ static void take_irq(struct hal *hal, uint64_t pc, uint64_t pstate)
 {
 	struct hal_regs regs = { .pc = pc, .pstate = pstate };
 
-	hal->masked = true;
 	trace_emit(&hal->machine->bus, 0, TRACE_TAKEN, pc, pstate, 0);
+	set_masked(hal, true);
 	spend(hal, OP_IRQ_ENTRY);
 	interrupt_point(hal, OP_IRQ_ENTRY);
 	kentry_irq(hal->sys, &regs);
 	spend(hal, OP_IRQ_EXIT);
 	interrupt_point(hal, OP_IRQ_EXIT);
 	trace_emit(&hal->machine->bus, 0, TRACE_ERET, pc, pstate, 0);
-	hal->masked = false;
+	set_masked(hal, false);
 }
 
 /* A bug of the kernel, not of its user. */
@@ -179,7 +186,7 @@ unsigned long hal_irq_save(struct hal *hal)
 	bool masked = hal->masked;
 
 	spend(hal, OP_IRQ_SAVE);
-	hal->masked = true;
+	set_masked(hal, true);
 	interrupt_point(hal, OP_IRQ_SAVE);
 	return masked;
 }
@@ -187,21 +194,21 @@ unsigned long hal_irq_save(struct hal *hal)
 void hal_irq_restore(struct hal *hal, unsigned long flags)
 {
 	spend(hal, OP_IRQ_RESTORE);
-	hal->masked = flags;
+	set_masked(hal, flags);
 	interrupt_point(hal, OP_IRQ_RESTORE);
 }
 
 void hal_irq_enable(struct hal *hal)
 {
 	spend(hal, OP_IRQ_ENABLE);
-	hal->masked = false;
+	set_masked(hal, false);
 	interrupt_point(hal, OP_IRQ_ENABLE);
 }
 
 void hal_irq_disable(struct hal *hal)
 {
 	spend(hal, OP_IRQ_DISABLE);
-	hal->masked = true;
+	set_masked(hal, true);
 	interrupt_point(hal, OP_IRQ_DISABLE);
 }
 
@@ -332,6 +339,19 @@ void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 	}
 }
 
+void hal_story(struct hal *hal, enum hal_story what, uint64_t id, uint64_t a, uint64_t b,
+	       const void *data)
+{
+	static const enum trace_kind kind[] = {
+		[HAL_STORY_SERVE] = TRACE_SERVE,
+		[HAL_STORY_ARM] = TRACE_ARM,
+		[HAL_STORY_STORE] = TRACE_STORE,
+		[HAL_STORY_HEAD] = TRACE_HEAD,
+	};
+
+	trace_emit_data(&hal->machine->bus, 0, kind[what], id, a, b, data);
+}
+
 static struct plan plan_of(const uint64_t *args, uint64_t op)
 {
 	return (struct plan){
@@ -440,7 +460,7 @@ static void enter_user(struct hal *hal)
 	struct machine *m = hal->machine;
 
 	trace_emit(&m->bus, 0, TRACE_ERET, cpu_pc(m->core), cpu_pstate(m->core), 0);
-	hal->masked = false;
+	set_masked(hal, false);
 }
 
 static void sync_exception(struct hal *hal)
@@ -457,7 +477,7 @@ static void sync_exception(struct hal *hal)
 		hal->at_op_pending = false;
 		hal->at_op.op += hal->ops;
 	}
-	hal->masked = true;
+	set_masked(hal, true);
 	spend(hal, OP_SYNC_ENTRY);
 	interrupt_point(hal, OP_SYNC_ENTRY);
 	kentry_sync(hal->sys, &regs, m->exc.esr, m->exc.far);

@@ -36,6 +36,7 @@ static void serve(struct perf_cpu *cpu, struct perf_slot *slot,
 	perf_slot_update(cpu, event);
 	/* the period that this overflow ends, before the next one is set */
 	period = event->hw.last_period;
+	hal_story(cpu->hal, HAL_STORY_SERVE, event->id, slot->counter, period, NULL);
 	if (!perf_slot_set_period(cpu, event))
 		return;
 	if (event_overflow(cpu, event, regs, period))

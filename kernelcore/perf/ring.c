@@ -111,6 +111,8 @@ static void put_handle(struct perf_output *out)
 		head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 		/* the bytes before the head that covers them */
 		__atomic_store_n(&ring->user_page->data_head, head, __ATOMIC_RELEASE);
+		hal_story(out->hal, HAL_STORY_HEAD, out->event->id, head,
+			  ring->user_page->data_tail, NULL);
 		atomic_signal_fence(memory_order_seq_cst);
 		__atomic_store_n(&ring->nest, 0, __ATOMIC_RELAXED);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -231,6 +233,7 @@ void perf_output_copy(struct perf_output *out, const void *src, size_t n)
 		if (part > n)
 			part = n;
 		hal_copy(out->hal, page + in_page, from, part);
+		hal_story(out->hal, HAL_STORY_STORE, out->event->id, out->pos, part, from);
 		from += part;
 		out->pos += part;
 		n -= part;

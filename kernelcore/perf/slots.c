@@ -102,6 +102,8 @@ bool perf_slot_set_period(struct perf_cpu *cpu, struct kperf_event *event)
 	 * a value that has not passed the one programmed. */
 	if ((uint64_t)left > max_period(event) >> 1)
 		left = (int64_t)(max_period(event) >> 1);
+	hal_story(cpu->hal, HAL_STORY_ARM, event->id, (uint64_t)hw->period_left,
+		  hw->sample_period, NULL);
 	hw->prev_count = -(uint64_t)left;
 	perf_pmu_write(cpu->hal, slot_of(cpu, event),
 		       -(uint64_t)left & max_period(event));
