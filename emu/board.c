@@ -107,6 +107,7 @@ static void deliver(struct board *board, uint64_t ec, uint64_t iss)
 	};
 
 	trace_emit(&m->bus, m->current->id, TRACE_EXCEPTION, exc.esr, exc.elr, exc.far);
+	machine_exception_taken(m, cpu_el(m->core));
 	cpu_deliver(m->core, &exc);
 }
 
@@ -149,7 +150,7 @@ static bool device_access(struct board *board)
 	if (!(exc->esr & ESR_WNR) && reg != REG_ZERO)
 		cpu_set_x(m->core, reg, loaded(value, size, exc->esr));
 	cpu_set_pc(m->core, exc->elr + INSN_BYTES);
-	machine_retire(m, 1);
+	machine_emulated(m);
 	return true;
 }
 
@@ -194,7 +195,7 @@ static bool semihosting(struct board *board)
 	}
 	cpu_set_x(core, 0, UINT64_MAX);
 	cpu_set_pc(core, pc + INSN_BYTES);
-	machine_retire(board->machine, 1);
+	machine_emulated(board->machine);
 	return true;
 }
 
@@ -206,8 +207,10 @@ static bool exception(struct board *board)
 	const struct cpu_exception *exc = &m->exc;
 
 	if (exc->target == 1) {
-		if (!semihosting(board))
+		if (!semihosting(board)) {
+			machine_exception_taken(m, cpu_el(m->core));
 			cpu_deliver(m->core, exc);
+		}
 		return true;
 	}
 	switch (exc->esr >> CPU_EC_SHIFT) {
@@ -218,6 +221,7 @@ static bool exception(struct board *board)
 			FSC_EXTERNAL);
 		return true;
 	case CPU_EC_HVC64:
+		machine_exception_taken(m, cpu_el(m->core));
 		hypercall(board);
 		return true;
 	default:
@@ -232,6 +236,7 @@ static void take_irq(struct machine *m)
 {
 	trace_emit(&m->bus, m->current->id, TRACE_TAKEN, cpu_pc(m->core),
 		   cpu_pstate(m->core), 0);
+	machine_exception_taken(m, cpu_el(m->core));
 	cpu_deliver_irq(m->core);
 }
 
@@ -295,7 +300,7 @@ static enum turn run_round(struct board *board, uint64_t start, uint64_t end)
 		if (!m->cpu[i].on)
 			continue;
 		machine_switch(m, &m->cpu[i]);
-		m->now = start;
+		m->now = start + m->cpu[i].overrun;
 		m->slice_end = end;
 		while (turn == TURN_OVER && m->now < end && m->current->on) {
 			turn = run_turn(board);
@@ -304,6 +309,7 @@ static enum turn run_round(struct board *board, uint64_t start, uint64_t end)
 		}
 		if (turn != TURN_OVER)
 			return turn;
+		m->cpu[i].overrun = m->now > end ? m->now - end : 0;
 	}
 	m->now = end;
 	return TURN_OVER;

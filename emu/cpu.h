@@ -7,8 +7,8 @@
  *
  * Two engines. `step` settles after every instruction and is the reference;
  * `block` counts whole translated blocks and single-steps the last ones, so
- * that it stops after exactly the instruction it was told to. Both report the
- * instructions they executed through cpu_ops.retired(), never beyond the budget.
+ * that it stops after exactly the instruction it was told to. Both report what
+ * they executed through cpu_ops.retired(), never beyond the grant.
  *
  * Devices are what stage 2 of the translation does not map: an access to them is
  * a stop with an exact PC and a syndrome that tells the register, as under a
@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/model.h"
 #include "emu/sysreg.h"
 
 enum cpu_engine {
@@ -43,6 +44,8 @@ struct cpu_exception {
 	uint64_t far;	 /* FAR_ELx, 0 where the class has none */
 	uint64_t ipa;	 /* target 2, abort: the physical address */
 	uint64_t elr;	 /* preferred return address */
+	bool began;	 /* @word at elr was fetched and did not retire */
+	uint32_t word;
 };
 
 enum {
@@ -62,13 +65,26 @@ enum {
 	CPU_EC_SHIFT = 26,
 };
 
+/* What was executed at cpu_el(), in order, and no later than a room's end. */
+struct cpu_work {
+	uint64_t insns;
+	uint64_t cycles;
+	const uint32_t *signal; /* PMUV3_SIGNALS counts; NULL: none watched */
+};
+
+/* Until when the machine need not look. The core stops after the instruction that
+ * uses one of them up. */
+struct cpu_grant {
+	uint64_t insns;		      /* 1 or more */
+	uint32_t watch;		      /* signals that the core must report */
+	uint32_t room[PMUV3_SIGNALS]; /* of each of those, 1 .. MODEL_ROOM */
+};
+
 /* What the machine does for the core. Called while guest code runs. */
 struct cpu_ops {
-	/* @insns more instructions have retired at cpu_el(), in order. */
-	void (*retired)(void *opaque, uint64_t insns);
-	/* Instructions until the machine must look again, 1 or more: asked anew
-	 * after what may change it (a register write, another EL). */
-	uint64_t (*budget)(void *opaque);
+	void (*retired)(void *opaque, const struct cpu_work *work);
+	/* Asked anew after what may change it (a register write, another EL). */
+	void (*grant)(void *opaque, struct cpu_grant *grant);
 	/* Is the IRQ wire high? */
 	bool (*irq)(void *opaque);
 	/* Does the machine serve this register? Asked once, at the start. */
@@ -93,7 +109,11 @@ struct cpu *cpu_create(enum cpu_engine engine, uint64_t ram_base, void *ram,
 		       size_t errsize);
 void cpu_destroy(struct cpu *cpu);
 
-/* Execute at most @budget instructions (1 or more). On an exception *exc is
+/* Whose predictor, caches and costs count. NULL: one cycle an instruction, and
+ * nothing is watched. Borrowed. */
+void cpu_set_model(struct cpu *cpu, struct model *model);
+
+/* Execute at most @budget instructions (1 or more), within the grant. On an exception *exc is
  * filled and nothing of it has been done. PC is exact in every case. */
 enum cpu_stop cpu_run(struct cpu *cpu, uint64_t budget, struct cpu_exception *exc);
 
@@ -106,6 +126,14 @@ uint64_t cpu_last_pc(const struct cpu *cpu);
 
 /* The exception level that executes, or did last. */
 unsigned cpu_el(const struct cpu *cpu);
+
+/* The caller executed the load or store that stopped with *exc, or another single
+ * instruction at exc->elr: it retires. */
+void cpu_emulated(struct cpu *cpu, const struct cpu_exception *exc);
+/* The fetch of an instruction that did not retire (exc->began), and the entry to
+ * an exception where @entry: what they add to the machine's next report. */
+void cpu_add_exception(struct cpu *cpu, const struct cpu_exception *exc, bool entry,
+		       uint32_t signal[PMUV3_SIGNALS]);
 
 /* Enter EL1 by its vectors: a synchronous exception, or an IRQ. */
 void cpu_deliver(struct cpu *cpu, const struct cpu_exception *exc);

@@ -82,6 +82,14 @@ static inline bool insn_unaligned(const struct insn_access *access, uint64_t add
 }
 
 /*
+ * The first byte that a load or store accesses, as the instruction is about to be
+ * executed at @pc. @reg gives a general register; for number 31 the stack pointer
+ * where @sp, else 0. For a word without data accesses the answer means nothing.
+ */
+typedef uint64_t (*insn_reg_fn)(void *opaque, unsigned n, bool sp);
+uint64_t insn_address(uint32_t word, uint64_t pc, insn_reg_fn reg, void *opaque);
+
+/*
  * What events follow from the words of a block, for instructions that retire.
  * Summed: 65535 instructions at most.
  */

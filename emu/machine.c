@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 enum { LARGE_PAGE = 2 << 20 };
-enum { EL0 = 0, EL1 = 1, CYCLES_PER_INSN = 1 /* timing icount */ };
+enum { EL0 = 0, EL1 = 1 };
 
 static const uint16_t qemu_a57_events[] = { 0x00, 0x08, 0x11 };
 static const uint16_t full_events[] = {
@@ -38,6 +38,9 @@ static const struct machine_preset presets[] = {
 		.nevents = sizeof(full_events) / sizeof(full_events[0]),
 		.cpu_hz = 1000000000,
 		.cntfrq = 62500000,
+		.predictor = true,
+		.l1i = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
+		.l1d = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
 	},
 };
 
@@ -56,53 +59,48 @@ const struct machine_preset *machine_preset(const char *name)
 	return NULL;
 }
 
-/* @insns instructions at @el. The PMU's deadline splits them, so that a wrap in
- * the middle carries its own time; while guest code runs nobody passes one. */
-static void advance(struct machine *m, uint64_t insns, unsigned el)
+/* -- time ----------------------------------------------------------------- */
+
+static void count(struct machine *m, const struct pmuv3_step *step)
 {
-	struct pmuv3 *pmu = &m->current->pmu;
-
-	while (insns) {
-		uint64_t n = pmuv3_deadline(pmu, el, CYCLES_PER_INSN);
-		struct pmuv3_step step = { .el = el };
-
-		if (n > insns)
-			n = insns;
-		step.insns = n;
-		step.cycles = n * CYCLES_PER_INSN;
-		m->now += step.cycles;
-		pmuv3_advance(pmu, &step);
-		insns -= n;
-	}
+	m->now += step->cycles;
+	pmuv3_advance(&m->current->pmu, step);
 	if (m->timers)
 		gtimer_update(&m->current->timer);
 }
 
-static void core_retired(void *opaque, uint64_t insns)
+static void core_retired(void *opaque, const struct cpu_work *work)
 {
 	struct machine *m = opaque;
+	const struct pmuv3_step step = {
+		.insns = work->insns,
+		.cycles = work->cycles,
+		.el = cpu_el(m->core),
+		.signal = work->signal,
+	};
 
-	m->insns += insns;
+	m->insns += work->insns;
 	m->current->pmu.pc = cpu_last_pc(m->core);
-	advance(m, insns, cpu_el(m->core));
+	count(m, &step);
 	m->current->pmu.pc = 0;
 }
 
-/* The one machine-wide deadline, in instructions from now on the current CPU. */
-static uint64_t deadline(const struct machine *m)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	uint64_t n = pmuv3_deadline(&m->current->pmu, cpu_el(m->core), CYCLES_PER_INSN);
+	return a < b ? a : b;
+}
 
-	if (m->timers) {
-		uint64_t cycles = gtimer_deadline(&m->current->timer);
+/* Cycles until something else than a counter must be looked at; 0 at the end of
+ * the slice. */
+static uint64_t cycles_left(const struct machine *m)
+{
+	const struct machine_cpu *cpu = m->current;
+	uint64_t n = m->now < m->slice_end ? m->slice_end - m->now : 0;
 
-		if (n > cycles / CYCLES_PER_INSN)
-			n = cycles / CYCLES_PER_INSN;
-	}
-	if (n > (m->slice_end - m->now) / CYCLES_PER_INSN)
-		n = (m->slice_end - m->now) / CYCLES_PER_INSN;
-	if (m->config.max_insns && n > m->config.max_insns - m->insns)
-		n = m->config.max_insns - m->insns;
+	if (m->timers)
+		n = least(n, gtimer_deadline(&cpu->timer));
+	if (cpu->irq && cpu->irq_due > m->now)
+		n = least(n, cpu->irq_due - m->now);
 	return n;
 }
 
@@ -117,17 +115,78 @@ static void see_el(struct machine *m)
 	m->current->at_el1 = at_el1;
 }
 
-static uint64_t core_budget(void *opaque)
+static uint64_t insns_left(const struct machine *m)
 {
-	see_el(opaque);
-	return deadline(opaque);
+	return m->config.max_insns ? m->config.max_insns - m->insns : UINT64_MAX;
+}
+
+/* The one machine-wide deadline. */
+static void core_grant(void *opaque, struct cpu_grant *grant)
+{
+	struct machine *m = opaque;
+	const struct machine_cpu *cpu = m->current;
+	uint64_t room[PMUV3_SIGNALS];
+
+	see_el(m);
+	pmuv3_rooms(&cpu->pmu, cpu_el(m->core), room);
+	room[PMUV3_SIG_CYCLE] = least(room[PMUV3_SIG_CYCLE], cycles_left(m));
+	grant->insns = least(room[PMUV3_SIG_INSN], insns_left(m));
+	grant->watch = model_watch(&cpu->model, pmuv3_signals(&cpu->pmu));
+	if (!(grant->watch & MODEL_BIT(CYCLE)))
+		grant->insns = least(grant->insns, room[PMUV3_SIG_CYCLE]);
+	for (uint32_t left = grant->watch; left; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctz(left);
+
+		grant->room[i] = (uint32_t)least(room[i], MODEL_ROOM);
+	}
+}
+
+/* Cycles of the machine's own, or instructions of a kernel outside: until a
+ * counter at @el may wrap. */
+static uint64_t plain_room(const struct pmuv3 *pmu, unsigned el)
+{
+	uint64_t room[PMUV3_SIGNALS];
+
+	pmuv3_rooms(pmu, el, room);
+	return least(least(least(room[PMUV3_SIG_INSN], room[PMUV3_SIG_CYCLE]),
+			   least(room[PMUV3_SIG_INST_SPEC], room[PMUV3_SIG_L1I])),
+		     room[PMUV3_SIG_BUS_CYCLES]);
+}
+
+/* @n plain instructions, a cycle each, in steps that end at each wrap, so that one
+ * in the middle carries its own time. */
+static void advance(struct machine *m, uint64_t n, unsigned el)
+{
+	while (n) {
+		const uint64_t most = least(plain_room(&m->current->pmu, el), MODEL_ROOM);
+		const uint64_t now = least(n, most);
+		const uint32_t signal[PMUV3_SIGNALS] = {
+			[PMUV3_SIG_INST_SPEC] = (uint32_t)now,
+			[PMUV3_SIG_L1I] = (uint32_t)now,
+			[PMUV3_SIG_BUS_CYCLES] = (uint32_t)now,
+		};
+		const struct pmuv3_step step = {
+			.insns = now,
+			.cycles = now,
+			.el = el,
+			.signal = signal,
+		};
+
+		count(m, &step);
+		n -= now;
+	}
+}
+
+/* -- what the core asks for ------------------------------------------------ */
+
+bool machine_irq(const struct machine *m)
+{
+	return m->current->irq && m->now >= m->current->irq_due;
 }
 
 static bool core_irq(void *opaque)
 {
-	const struct machine *m = opaque;
-
-	return m->current->irq;
+	return machine_irq(opaque);
 }
 
 static bool core_owns(void *opaque, uint32_t enc)
@@ -184,6 +243,8 @@ static void gic_irq(void *opaque, int level)
 {
 	struct machine_cpu *cpu = opaque;
 
+	if (level && !cpu->irq)
+		cpu->irq_due = timing_due(&cpu->model.timing, cpu->machine->now);
 	cpu->irq = level;
 }
 
@@ -203,8 +264,17 @@ static int init_cpu(struct machine *m, struct machine_cpu *cpu)
 		.imp = 0x41,
 		.cpu = cpu->id,
 	};
+	const struct model_config model = {
+		.timing = m->config.timing ? m->config.timing : timing_model("icount"),
+		.skid = m->config.skid,
+		.predictor = preset->predictor,
+		.l1i = preset->l1i,
+		.l1d = preset->l1d,
+	};
 	struct irq_line line = { 0 };
 
+	if (model_init(&cpu->model, &model))
+		return -1;
 	gic_ppi_init(&cpu->gic, (struct irq_line){ gic_irq, cpu }, &m->bus, cpu->id);
 	if (!m->config.no_pmu_irq)
 		line = gic_ppi_line(&cpu->gic, &cpu->pmu_pin, GIC_PPI_PMU);
@@ -257,7 +327,7 @@ struct machine *machine_create(const struct machine_config *config, char *err,
 	struct machine *m = calloc(1, sizeof(*m));
 	struct cpu_ops ops = {
 		.retired = core_retired,
-		.budget = core_budget,
+		.grant = core_grant,
 		.irq = core_irq,
 		.owns = core_owns,
 		.sysreg_read = core_sysreg_read,
@@ -291,6 +361,7 @@ struct machine *machine_create(const struct machine_config *config, char *err,
 		machine_destroy(m);
 		return NULL;
 	}
+	cpu_set_model(m->core, &m->current->model);
 	for (unsigned i = 0; m->ncpus > 1 && i < m->ncpus; i++)
 		m->cpu[i].state = cpu_state_new(m->core);
 	if (m->ncpus > 1)
@@ -314,14 +385,15 @@ void machine_destroy(struct machine *m)
 enum machine_stop machine_run(struct machine *m)
 {
 	for (;;) {
-		uint64_t budget = deadline(m);
 		enum cpu_stop stop;
 
 		see_el(m);
-		if (!budget)
-			return m->now >= m->slice_end ? MACHINE_STOP_SLICE :
-							MACHINE_STOP_LIMIT;
-		stop = cpu_run(m->core, budget, &m->exc);
+		m->exc.began = false;
+		if (m->now >= m->slice_end)
+			return MACHINE_STOP_SLICE;
+		if (!insns_left(m))
+			return MACHINE_STOP_LIMIT;
+		stop = cpu_run(m->core, UINT64_MAX, &m->exc);
 		see_el(m);
 		switch (stop) {
 		case CPU_STOP_BUDGET:
@@ -342,9 +414,38 @@ enum machine_stop machine_run(struct machine *m)
 	}
 }
 
-void machine_retire(struct machine *m, uint64_t insns)
+/* -- what the caller does for the guest ------------------------------------ */
+
+void machine_emulated(struct machine *m)
 {
-	core_retired(m, insns);
+	m->exc.began = false;
+	cpu_emulated(m->core, &m->exc);
+}
+
+/* One step without an instruction. Where the kernel is outside, its operations
+ * have costs of their own. */
+void machine_exception_taken(struct machine *m, unsigned el)
+{
+	uint32_t signal[PMUV3_SIGNALS] = { 0 };
+	struct pmuv3_step step = { .el = el, .signal = signal };
+
+	cpu_add_exception(m->core, &m->exc, !m->config.el0_only, signal);
+	m->exc.began = false;
+	signal[PMUV3_SIG_EXC_TAKEN] = 1;
+	step.cycles = signal[PMUV3_SIG_CYCLE];
+	count(m, &step);
+}
+
+void machine_exception_return(struct machine *m)
+{
+	static const uint32_t signal[PMUV3_SIGNALS] = {
+		[PMUV3_SIG_EXC_RETURN] = 1,
+		[PMUV3_SIG_BR] = 1,
+		[PMUV3_SIG_PC_WRITE] = 1,
+	};
+	const struct pmuv3_step step = { .el = EL1, .signal = signal };
+
+	count(m, &step);
 }
 
 void machine_start_cpu(struct machine *m, struct machine_cpu *cpu, uint64_t pc,
@@ -369,31 +470,27 @@ void machine_switch(struct machine *m, struct machine_cpu *cpu)
 	cpu_save(m->core, m->current->state);
 	cpu_load(m->core, cpu->state, cpu->id);
 	m->current = cpu;
+	cpu_set_model(m->core, &cpu->model);
 }
 
 uint64_t machine_wait_deadline(const struct machine_cpu *cpu)
 {
-	/* Waiting retires nothing, so cycles alone bring a wrap nearer: with one
-	 * cycle an instruction the deadline in instructions is one in cycles. */
-	uint64_t cycles = pmuv3_deadline(&cpu->pmu, EL1, 1);
+	uint64_t cycles = plain_room(&cpu->pmu, EL1);
 
-	if (cpu->machine->timers) {
-		uint64_t timer = gtimer_deadline(&cpu->timer);
-
-		if (cycles > timer)
-			cycles = timer;
-	}
-	return cycles;
+	if (cpu->machine->timers)
+		cycles = least(cycles, gtimer_deadline(&cpu->timer));
+	return least(cycles, MODEL_ROOM);
 }
 
+/* Waiting retires nothing: cycles alone bring a wrap nearer. */
 void machine_wait(struct machine *m, uint64_t cycles)
 {
-	struct pmuv3_step step = { .cycles = cycles, .el = EL1 };
+	const uint32_t signal[PMUV3_SIGNALS] = {
+		[PMUV3_SIG_BUS_CYCLES] = (uint32_t)cycles,
+	};
+	const struct pmuv3_step step = { .cycles = cycles, .el = EL1, .signal = signal };
 
-	m->now += cycles;
-	pmuv3_advance(&m->current->pmu, &step);
-	if (m->timers)
-		gtimer_update(&m->current->timer);
+	count(m, &step);
 }
 
 void machine_spend(struct machine *m, uint64_t cycles)

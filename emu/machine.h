@@ -4,9 +4,11 @@
  * counter, one clock and one deadline. Everything hangs off struct machine.
  *
  * Time moves by instructions: under timing `icount` each costs one cycle at
- * 1 GHz, at EL0 and at EL1, the clock that QEMU's -icount shift=0 gives.
- * The machine never runs past its nearest deadline (a counter's wrap, the
- * instruction limit), so each event on the bus carries its exact cycle.
+ * 1 GHz, at EL0 and at EL1, the clock that QEMU's -icount shift=0 gives; under
+ * `inorder` what emu/timing.h says, with the predictor and the caches that the
+ * preset has. The machine never runs past its nearest deadline (a counter's wrap,
+ * a timer, the instruction limit), so each event on the bus carries the cycle in
+ * which its instruction ended. What counts when stands in emu/model.h.
  */
 #ifndef PMULAB_EMU_MACHINE_H
 #define PMULAB_EMU_MACHINE_H
@@ -18,6 +20,7 @@
 #include "emu/cpu.h"
 #include "emu/gic_ppi.h"
 #include "emu/gtimer.h"
+#include "emu/model.h"
 #include "emu/pmuv3.h"
 #include "emu/sysreg.h"
 #include "emu/trace.h"
@@ -42,6 +45,8 @@ struct machine_preset {
 	bool keeps_res0;	  /* as struct pmuv3_config has it */
 	uint64_t cpu_hz;	  /* cycles a second */
 	uint64_t cntfrq;	  /* counts a second */
+	bool predictor;
+	struct cache_config l1i, l1d; /* sets 0: none */
 };
 
 /* NULL: no such preset. */
@@ -60,6 +65,8 @@ struct machine_config {
 	unsigned cpus;		 /* 1..MACHINE_CPUS; 0: 1 */
 	bool el0_only;		 /* the guest stays at EL0, its kernel is outside */
 	uint64_t max_insns;	 /* in all; 0: no limit */
+	const struct timing_model *timing; /* NULL: icount */
+	uint64_t skid;		 /* cycles from the wire to the interrupt */
 };
 
 enum machine_stop {
@@ -88,8 +95,11 @@ struct machine_cpu {
 	struct gtimer timer;
 	struct machine_ids ids;
 	struct sysreg_block blocks[MACHINE_BLOCKS];
+	struct model model;
 	bool irq; /* the wire from the GIC to the CPU */
 	bool at_el1; /* when last looked at, for the bus */
+	uint64_t irq_due;  /* cycle from which on it may be taken */
+	uint64_t overrun;  /* cycles that its last turn was longer than its slice */
 	/* Boards of several CPUs. */
 	bool on, waiting;
 	struct cpu_state *state;
@@ -124,8 +134,17 @@ void machine_destroy(struct machine *machine); /* NULL is allowed */
 /* Execute guest code on the current CPU until something needs the caller. */
 enum machine_stop machine_run(struct machine *machine);
 
-/* An instruction that the caller executed for the current CPU. */
-void machine_retire(struct machine *machine, uint64_t insns);
+/* The caller executed the instruction that stopped with machine->exc. */
+void machine_emulated(struct machine *machine);
+
+/* The current CPU leaves @el by an exception: that counts, and costs what the
+ * timing model says. Before it enters. With the kernel outside, its way back too:
+ * its ERET. */
+void machine_exception_taken(struct machine *machine, unsigned el);
+void machine_exception_return(struct machine *machine);
+
+/* May the CPU take an interrupt now, PSTATE.I aside? */
+bool machine_irq(const struct machine *machine);
 
 /* Go on with another CPU; machine->now stays. */
 void machine_switch(struct machine *machine, struct machine_cpu *cpu);
@@ -141,7 +160,7 @@ void machine_wait(struct machine *machine, uint64_t cycles);
 /* Cycles until a wait changes something of @cpu; UINT64_MAX for never. */
 uint64_t machine_wait_deadline(const struct machine_cpu *cpu);
 
-/* EL1 executes for @cycles cycles (one instruction a cycle). */
+/* EL1 executes for @cycles cycles (one plain instruction a cycle). */
 void machine_spend(struct machine *machine, uint64_t cycles);
 
 /* A system register of the current CPU as seen from EL1; put on the bus. False:

@@ -288,6 +288,20 @@ void pmuv3_advance(struct pmuv3 *pmu, const struct pmuv3_step *step)
 	raise_wraps(pmu, wrapped);
 }
 
+void pmuv3_rooms(const struct pmuv3 *pmu, unsigned el, uint64_t room[PMUV3_SIGNALS])
+{
+	const unsigned here = 1u << (el != 0);
+
+	for (unsigned i = 0; i < PMUV3_SIGNALS; i++)
+		room[i] = UINT64_MAX;
+	for (unsigned i = 0; i < pmu->ngroups; i++) {
+		const struct pmuv3_group *group = &pmu->group[i];
+
+		if (group->levels & here && group->room < room[group->signal])
+			room[group->signal] = group->room;
+	}
+}
+
 /* The last instruction of those that may make @room events, at most @most each. */
 static uint64_t instructions(uint64_t room, uint64_t most)
 {

@@ -190,6 +190,10 @@ void pmuv3_settle(struct pmuv3 *pmu);
  * with a wrap under PMCR_EL0.FZO. */
 uint32_t pmuv3_signals(const struct pmuv3 *pmu);
 
+/* How many of each signal may come at @el until the first counter wraps, that one
+ * included: @room[signal]; UINT64_MAX for never. */
+void pmuv3_rooms(const struct pmuv3 *pmu, unsigned el, uint64_t room[PMUV3_SIGNALS]);
+
 /*
  * How many instructions may retire at @el, each costing at most
  * @cycles_per_insn, until the earliest one at which a counter may wrap (that

@@ -119,7 +119,7 @@ static void interrupt_point(struct hal *hal, enum op op)
 		hal->at_op.op = 0;
 		inject(hal, &hal->at_op);
 	}
-	while (hal->machine->current->irq && !hal->masked && hal->sys)
+	while (machine_irq(hal->machine) && !hal->masked && hal->sys)
 		take_irq(hal, KERNEL_TEXT + 4 * (uint64_t)op, PSTATE_EL1H);
 }
 
@@ -130,11 +130,13 @@ static void take_irq(struct hal *hal, uint64_t pc, uint64_t pstate)
 
 	trace_emit(&hal->machine->bus, 0, TRACE_TAKEN, pc, pstate, 0);
 	set_masked(hal, true);
+	machine_exception_taken(hal->machine, pstate == PSTATE_EL1H);
 	spend(hal, OP_IRQ_ENTRY);
 	interrupt_point(hal, OP_IRQ_ENTRY);
 	kentry_irq(hal->sys, &regs);
 	spend(hal, OP_IRQ_EXIT);
 	interrupt_point(hal, OP_IRQ_EXIT);
+	machine_exception_return(hal->machine);
 	trace_emit(&hal->machine->bus, 0, TRACE_ERET, pc, pstate, 0);
 	set_masked(hal, false);
 }
@@ -300,7 +302,7 @@ void hal_wait_until(struct hal *hal, uint64_t ns)
 	spend(hal, OP_WAIT);
 	while (hal->machine->now < cycles && !hal->machine->current->irq) {
 		uint64_t left = cycles - hal->machine->now;
-		uint64_t wrap = pmuv3_deadline(&hal->machine->cpu[0].pmu, 1, 1);
+		uint64_t wrap = machine_wait_deadline(&hal->machine->cpu[0]);
 
 		machine_spend(hal->machine, left < wrap ? left : wrap);
 	}
@@ -459,6 +461,7 @@ static void enter_user(struct hal *hal)
 {
 	struct machine *m = hal->machine;
 
+	machine_exception_return(m);
 	trace_emit(&m->bus, 0, TRACE_ERET, cpu_pc(m->core), cpu_pstate(m->core), 0);
 	set_masked(hal, false);
 }
@@ -478,6 +481,7 @@ static void sync_exception(struct hal *hal)
 		hal->at_op.op += hal->ops;
 	}
 	set_masked(hal, true);
+	machine_exception_taken(m, 0);
 	spend(hal, OP_SYNC_ENTRY);
 	interrupt_point(hal, OP_SYNC_ENTRY);
 	kentry_sync(hal->sys, &regs, m->exc.esr, m->exc.far);
