@@ -37,9 +37,10 @@ def main():
                 p, f, s = cases(json.loads(line))
                 passed, failed, skipped = passed + p, failed + f, skipped + s
     except OSError as error:
-        print(f"{path}: {error.strerror}", file=sys.stderr)
+        print(f"{path}: {error.strerror}: no test ran", file=sys.stderr)
+        print("0 passed, 1 failed")
         return 1
-    if status and not failed:
+    if not failed and (status or not passed):
         failed = 1
     tail = f", {skipped} skipped" if skipped else ""
     print(f"{passed} passed, {failed} failed{tail}")

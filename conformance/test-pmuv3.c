@@ -385,7 +385,7 @@ START_TEST(reset_is_zero_without_poison)
 }
 END_TEST
 
-/* A15. The sequence is Linux's armv8pmu_reset as TRUTH has it. */
+/* A15. The sequence is Linux's armv8pmu_reset(). */
 START_TEST(reset_poison_is_survived_by_the_reset_of_linux)
 {
 	struct pmuv3_config config = full(versions[_i], 6);

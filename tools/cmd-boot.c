@@ -103,6 +103,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		one_line_errors(state);
+		break;
 	case 'i':
 		args->initrd = arg;
 		break;
@@ -129,11 +132,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (args->image)
-			argp_error(state, "one image at a time: %s", arg);
+			usage_error("one image at a time: %s", arg);
 		args->image = arg;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which image?");
+		usage_error("which image? See --help");
 		break;
 	default:
 		return parse_option(key, arg, args);

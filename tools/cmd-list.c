@@ -11,8 +11,10 @@
 
 static error_t no_arguments(int key, char *arg, struct argp_state *state)
 {
+	if (key == ARGP_KEY_INIT)
+		one_line_errors(state);
 	if (key == ARGP_KEY_ARG)
-		argp_error(state, "takes no argument: %s", arg);
+		usage_error("takes no argument: %s", arg);
 	return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
 }
 

@@ -12,7 +12,7 @@
 #define EVTYPE_MASK 0xffff     /* what of a raw config reaches PMEVTYPER */
 
 /* A LOST record and its longest sample_id trailer; the ring wants strictly more
- * room than this and the record (TRUTH: B4 gap). */
+ * room than this and the record. */
 #define LOST_ROOM (24 + 48)
 
 struct refusal {

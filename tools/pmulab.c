@@ -27,7 +27,7 @@ static const struct {
 
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-/* Named in DESIGN's command list; said plainly until they are built. */
+/* Commands that are to come; said plainly until they are built. */
 static const char *const later[] = { "trace", "exec", "stat", "record" };
 
 static void usage(FILE *out)
@@ -40,20 +40,55 @@ static void usage(FILE *out)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
 	fputs("\nEach command knows --help. Exit status: 0 done and the same, 1 differs,\n"
 	      "2 usage, input or output.\n\n"
+	      "PMULAB_CORPUS and PMULAB_AGENT name another corpus folder and another agent\n"
+	      "than the build's.\n\n"
 	      "example: pmulab check cycles-ip-100000\n",
 	      out);
 }
 
-void complain(const char *fmt, ...)
+static void complain_v(const char *fmt, va_list ap)
 {
 	char line[1024] = "pmulab: ";
 	size_t at = strlen(line);
+
+	vsnprintf(line + at, sizeof(line) - at - 1, fmt, ap);
+	fprintf(stderr, "%s\n", line);
+}
+
+void complain(const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line + at, sizeof(line) - at - 1, fmt, ap);
+	complain_v(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s\n", line);
+}
+
+void usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_v(fmt, ap);
+	va_end(ap);
+	exit(EXIT_USAGE);
+}
+
+void one_line_errors(struct argp_state *state)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	if (nowhere)
+		state->err_stream = nowhere;
+}
+
+/* A verdict that did not reach its reader is not given. */
+static int finish(int rc)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return rc;
+	complain("stdout: %s", strerror(errno ? errno : EIO));
+	return EXIT_USAGE;
 }
 
 const char *where_agent(void)
@@ -173,12 +208,16 @@ int main(int argc, char **argv)
 {
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
-		usage(stderr);
+		complain("which command? See `pmulab --help`");
 		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("pmulab " PMULAB_VERSION);
+		return finish(0);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		usage(stdout);
-		return 0;
+		return finish(0);
 	}
 	for (int i = 0; i < NCOMMANDS; i++) {
 		char name[64];
@@ -187,7 +226,7 @@ int main(int argc, char **argv)
 			continue;
 		snprintf(name, sizeof(name), "pmulab %s", argv[1]);
 		argv[1] = name;
-		return commands[i].run(argc - 1, argv + 1);
+		return finish(commands[i].run(argc - 1, argv + 1));
 	}
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		if (!strcmp(argv[1], later[i])) {

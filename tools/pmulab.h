@@ -42,6 +42,14 @@ void names_free(char **names);
 
 /* One line on stderr, in one write. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* complain(), then exit(EXIT_USAGE). */
+void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+struct argp_state;
+/* From a parser's ARGP_KEY_INIT: a wrong option is one line, without argp's
+ * second one that says where help is. */
+void one_line_errors(struct argp_state *state);
+
 
 /* 0, or -1: no such engine, mode. */
 int parse_engine(const char *text, enum cpu_engine *engine);

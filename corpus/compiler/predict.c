@@ -217,7 +217,7 @@ static void set_enabled(struct walk *w, unsigned i, bool enabled)
 
 		if (!counted[k] && counts(w, k))
 			other->windows++;
-		/* The overflow on the DISABLE's own SVC: FACTS.md's corner. */
+		/* The overflow on the DISABLE's own SVC: the kernel takes it after entry. */
 		if (counted[k] && !counts(w, k) && other->period && other->known &&
 		    other->left == other->period && other->samples)
 			other->at_edge = true;
