@@ -19,6 +19,7 @@ static const struct {
 	{ "run", "run a scenario and print its trace", cmd_run },
 	{ "check", "compare scenarios with the goldens of real Linux", cmd_check },
 	{ "explain", "tell each overflow's story, cycle by cycle", cmd_explain },
+	{ "trace", "write a scenario's signals for GTKWave or Perfetto", cmd_trace },
 	{ "boot", "boot a guest image on the board", cmd_boot },
 	{ "scenarios", "list the corpus' scenarios", cmd_scenarios },
 	{ "profiles", "list the kernels that the perf core can be", cmd_profiles },
@@ -28,7 +29,7 @@ static const struct {
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* Commands that are to come; said plainly until they are built. */
-static const char *const later[] = { "trace", "exec", "stat", "record" };
+static const char *const later[] = { "exec", "stat", "record" };
 
 static void usage(FILE *out)
 {

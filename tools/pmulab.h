@@ -18,6 +18,7 @@ enum {
 
 int cmd_run(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 int cmd_boot(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_scenarios(int argc, char **argv);

@@ -361,7 +361,7 @@ static uint64_t ring_size(const struct teller *t, int event)
 
 static void tell_head(struct teller *t, const struct story_event *e)
 {
-	int event = story_event_of(t->story, e->a);
+	int event = story_ring_of(t->story, e->a);
 	uint64_t size = ring_size(t, event), was = event < 0 ? 0 : t->state.event[event].head;
 
 	if (event >= 0 && was == e->b)
@@ -380,10 +380,10 @@ static void tell_lost(struct teller *t, const struct story_event *e)
 	for (size_t i = t->at + 1; i < t->story->nevents && i < t->at + 4 && !head; i++)
 		if (t->story->events[i].kind == TRACE_HEAD)
 			head = &t->story->events[i];
-	if (head && ring_size(t, story_event_of(t->story, head->a)))
+	if (head && ring_size(t, story_ring_of(t->story, head->a)))
 		say(t, "lost", "%s of %llu bytes dropped: the ring holds %llu - 1 bytes and "
 		    "%llu - %llu wait for the reader", story_record_name((uint32_t)e->a), U(e->b),
-		    U(ring_size(t, story_event_of(t->story, head->a))), U(head->b),
+		    U(ring_size(t, story_ring_of(t->story, head->a))), U(head->b),
 		    U(head->c));
 	else
 		say(t, "lost", "%s of %llu bytes dropped", story_record_name((uint32_t)e->a), U(e->b));

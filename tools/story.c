@@ -126,6 +126,20 @@ int story_event_of(const struct story *story, uint64_t id)
 	return -1;
 }
 
+int story_ring_of(const struct story *story, uint64_t id)
+{
+	int event = story_event_of(story, id), ring = event;
+
+	for (unsigned i = 0; event >= 0 && i < story->scn->nsteps; i++) {
+		const struct scn_step *step = &story->scn->steps[i];
+
+		if (step->verb == SCN_IOCTL && step->event == event && step->other >= 0 &&
+		    step->cmd == PERF_EVENT_IOC_SET_OUTPUT)
+			ring = step->other;
+	}
+	return ring;
+}
+
 const char *story_event_name(const struct story *story, uint64_t id, char *buf, size_t size)
 {
 	int event = story_event_of(story, id);
@@ -230,7 +244,7 @@ void story_advance(const struct story *story, struct story_state *state,
 		}
 		break;
 	case TRACE_HEAD:
-		i = story_event_of(story, event->a);
+		i = story_ring_of(story, event->a);
 		if (i >= 0) {
 			state->event[i].head = event->b;
 			state->event[i].tail = event->c;

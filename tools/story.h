@@ -93,6 +93,8 @@ void story_advance(const struct story *story, struct story_state *state,
 
 /* The scenario's event that the kernel calls @id; -1: none that is known. */
 int story_event_of(const struct story *story, uint64_t id);
+/* The event whose ring it writes to: its own, or set-output's target. */
+int story_ring_of(const struct story *story, uint64_t id);
 /* Its name, or "id 7". */
 const char *story_event_name(const struct story *story, uint64_t id, char *buf,
 			     size_t size);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* pmulab trace: a scenario's signals for GTKWave and Perfetto. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conformance/runner.h"
+#include "kernelcore/kperf.h"
+#include "tools/pmulab.h"
+#include "tools/wave.h"
+
+enum format { VCD, PERFETTO, FORMATS };
+
+struct args {
+	const char *scenario, *profile;
+	enum cpu_engine engine;
+	const char *path[FORMATS]; /* NULL: not wanted */
+};
+
+static const struct argp_option options[] = {
+	{ "vcd", 'v', "FILE", 0, "Write a value change dump there, for GTKWave", 0 },
+	{ "perfetto", 'P', "FILE", 0, "Write Chrome's JSON trace there, for ui.perfetto.dev", 0 },
+	{ "profile", 'p', "P", 0, "The kernel to be (default: the first of `pmulab profiles`)", 0 },
+	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+
+	switch (key) {
+	case 'v':
+		args->path[VCD] = arg;
+		break;
+	case 'P':
+		args->path[PERFETTO] = arg;
+		break;
+	case 'p':
+		args->profile = arg;
+		break;
+	case 'e':
+		if (parse_engine(arg, &args->engine)) {
+			complain("no such engine: %s", arg);
+			exit(EXIT_USAGE);
+		}
+		break;
+	case ARGP_KEY_ARG:
+		if (args->scenario)
+			argp_error(state, "one scenario at a time: %s", arg);
+		args->scenario = arg;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which scenario?");
+		break;
+	case ARGP_KEY_SUCCESS:
+		if (!args->path[VCD] && !args->path[PERFETTO])
+			argp_error(state, "what to write? --vcd FILE or --perfetto FILE");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+struct output {
+	FILE *file;
+	char *tmp; /* becomes args.path when all is written */
+	struct wave_sink *sink;
+};
+
+static int open_output(const struct args *args, enum format format, const struct code *code,
+		       struct output *output)
+{
+	if (asprintf(&output->tmp, "%s.tmp", args->path[format]) < 0) {
+		output->tmp = NULL;
+		return -1;
+	}
+	output->file = fopen(output->tmp, "w");
+	if (!output->file) {
+		complain("%s: %s", args->path[format], strerror(errno));
+		return -1;
+	}
+	output->sink = format == VCD ? wave_vcd_open(output->file) :
+				       wave_perfetto_open(output->file, code, args->profile);
+	return 0;
+}
+
+/* The file appears whole or not at all. */
+static int close_output(const struct story *story, const char *path, struct output *output,
+			bool good)
+{
+	int rc = 0;
+
+	if (good && output->sink)
+		rc = output->sink->end(output->sink->opaque, story);
+	wave_close(output->sink);
+	if (output->file && fclose(output->file))
+		rc = -1;
+	if (good && !rc && output->tmp)
+		rc = rename(output->tmp, path);
+	if (rc)
+		complain("%s: %s", path, strerror(errno ? errno : EIO));
+	if (output->tmp && (rc || !good))
+		unlink(output->tmp);
+	free(output->tmp);
+	return rc;
+}
+
+static int record(const struct args *args, const struct scn *scn, const struct code *code,
+		  struct output *output, struct story *story)
+{
+	struct runner_config config = {
+		.profile = args->profile,
+		.engine = args->engine,
+		.agent = where_agent(),
+		.prepare = story_listen,
+		.opaque = story,
+	};
+	struct wave wave = { 0 };
+	struct runner_result result;
+	char err[512];
+
+	for (int i = 0; i < FORMATS; i++) {
+		if (!args->path[i])
+			continue;
+		if (open_output(args, (enum format)i, code, &output[i]))
+			return -1;
+		wave.sink[wave.nsinks++] = output[i].sink;
+	}
+	story->also = wave_event;
+	story->opaque = &wave;
+	if (runner_run(scn, &config, &result, err, sizeof(err))) {
+		complain("%s", err);
+		return -1;
+	}
+	runner_result_free(&result);
+	return 0;
+}
+
+static int run(const struct args *args, const struct scn *scn)
+{
+	struct output output[FORMATS] = { { 0 } };
+	struct story story;
+	char err[512];
+	struct code *code = code_load(where_agent(), err, sizeof(err));
+	int rc;
+
+	if (!code) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	story_init(&story, scn);
+	rc = record(args, scn, code, output, &story);
+	for (int i = 0; i < FORMATS; i++)
+		if (args->path[i] && close_output(&story, args->path[i], &output[i], !rc))
+			rc = -1;
+	story_free(&story);
+	code_free(code);
+	return rc ? EXIT_USAGE : 0;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "SCENARIO",
+		.doc = "Run a scenario and write its signals over time: counters, flags, line, "
+		       "interrupt, exception level, head and tail, records."
+		       "\vexample: pmulab trace cycles-ip-100000 --vcd wave.vcd --perfetto wave.json",
+	};
+	struct args args = { .profile = kperf_profile(0), .engine = CPU_ENGINE_BLOCK };
+	char err[512], *path;
+	struct scn *scn;
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (!profile_exists(args.profile)) {
+		complain("no such profile: %s", args.profile);
+		return EXIT_USAGE;
+	}
+	if (where_scenario(args.scenario, &path))
+		return EXIT_USAGE;
+	scn = scn_load(path, err, sizeof(err));
+	free(path);
+	if (!scn) {
+		complain("%s", err);
+		return EXIT_USAGE;
+	}
+	rc = run(&args, scn);
+	scn_free(scn);
+	return rc;
+}
