@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* Above this many pairs records are compared by index: 512 by 512 records. */
 #define ALIGN_PAIRS (1u << 18)
@@ -599,6 +600,25 @@ void diff_raw_header(const struct diff_counts *counts, char *text, size_t size)
 		 counts->raw_masked);
 }
 
+void diff_body_header(const struct tt_trace *golden, char *text, size_t size)
+{
+	static const char rule[] = "\n---\n";
+	char *all = NULL, *body;
+	size_t n = 0;
+	FILE *out = open_memstream(&all, &n);
+	bool bad = !out || tt_write(golden, out);
+
+	if (out)
+		bad |= fclose(out) != 0;
+	body = bad ? NULL : strstr(all, rule);
+	if (body)
+		snprintf(text, size, "crc32=%08lx",
+			 crc32(0, (const Bytef *)body, (uInt)(n - (size_t)(body - all))));
+	else
+		snprintf(text, size, "unknown");
+	free(all);
+}
+
 static void diff_header(struct differ *d, const char *key, const char *found)
 {
 	const char *says = tt_header_get(d->golden, key);
@@ -621,6 +641,9 @@ static void diff_headers(struct differ *d, const struct diff_counts *counts)
 		diff_header(d, "fields", text);
 		diff_raw_header(counts, text, sizeof(text));
 		diff_header(d, "raw", text);
+		diff_body_header(d->golden, text, sizeof(text));
+		if (tt_header_get(d->golden, "body"))
+			diff_header(d, "body", text);
 	}
 	if (predicted && run_predicted && strcmp(predicted, run_predicted))
 		differ_tokens(d, "header predicted", predicted, 0, run_predicted);

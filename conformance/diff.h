@@ -43,6 +43,10 @@ void diff_count(const struct tt_trace *golden, struct diff_counts *counts);
 void diff_fields_header(const struct diff_counts *counts, char *text, size_t size);
 void diff_raw_header(const struct diff_counts *counts, char *text, size_t size);
 
+/* The seal in a golden's `body` header: the CRC-32 of its text behind `---`. A body
+ * that was changed by hand, be it by a bound that still holds, is a difference. */
+void diff_body_header(const struct tt_trace *golden, char *text, size_t size);
+
 /*
  * 0 when @run is what @golden says, 1 when it differs. Prints to @out (NULL:
  * nothing) at most lines_per_step lines a step, then how many more there are.

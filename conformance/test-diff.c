@@ -71,6 +71,30 @@ START_TEST(diff_wildcard_more_than_the_header_says_differs)
 }
 END_TEST
 
+/* A bound that still holds the run, moved by hand. */
+START_TEST(diff_body_that_its_seal_does_not_fit_differs)
+{
+	static const char run[] = T "step 1 a -> 1\n  v x=5\nend\n";
+	struct tt_trace *golden = parse(G("compared=1 wildcarded=0 bounded=1",
+					  "compared=0 masked=0") "step 1 a -> 1\n"
+					  "  v x=4..6\nend\n");
+	struct tt_trace *parsed = parse(run);
+	char seal[32], text[256];
+
+	diff_body_header(golden, seal, sizeof(seal));
+	tt_free(golden);
+	snprintf(text, sizeof(text), "%s%s%s", "pmulab-golden v1\nscenario: s\nfields: "
+		 "compared=1 wildcarded=0 bounded=1\nraw: compared=0 masked=0\nbody: ",
+		 seal, "\n---\nstep 1 a -> 1\n  v x=4..6\nend\n");
+	expect(text, run, NULL, "");
+	*strstr(text, "4..6") = '3';
+	golden = parse(text);
+	ck_assert_int_eq(diff_trace(golden, parsed, NULL, NULL, NULL), 1);
+	tt_free(golden);
+	tt_free(parsed);
+}
+END_TEST
+
 START_TEST(diff_predicted_is_compared_when_both_have_it)
 {
 	static const char golden[] =
@@ -561,6 +585,7 @@ static TCase *words_case(void)
 	tcase_add_test(tc, diff_bounded_result_without_template_takes_no_records);
 	tcase_add_test(tc, diff_template_of_the_same_shape_comes_first);
 	tcase_add_test(tc, diff_class_that_is_not_the_schemas_differs);
+	tcase_add_test(tc, diff_body_that_its_seal_does_not_fit_differs);
 	tcase_add_test(tc, diff_limit_tells_how_many_more);
 	tcase_add_test(tc, diff_long_steps_are_compared_by_index);
 	tcase_add_test(tc, diff_random_records_differ_exactly_when_unequal);

@@ -193,7 +193,9 @@ START_TEST(golden_previous_body_is_kept_when_it_holds_as_much)
 		const char *header, *header_to; /* that must go with it */
 		bool kept;
 	} changes[] = {
-		{"enabled=100026..", "enabled=50000..", "boots", "boots", true},
+		/* without its seal, and with the one it no longer fits */
+		{"enabled=100026..", "enabled=50000..", "body: ", "unsealed: ", true},
+		{"enabled=100026..", "enabled=50000..", "boots", "boots", false},
 		{"enabled=100026..", "enabled=9000000..", "boots", "boots", false},
 		{"value=100058", "value=100059", "boots", "boots", false},
 		{"value=100058", "value=*", "compared=58 wildcarded=1",

@@ -314,6 +314,14 @@ static void keep_previous_body(const struct merge *m, const struct scn *scn,
 	tt_free(old);
 }
 
+void golden_seal(struct tt_trace *golden)
+{
+	char text[32];
+
+	diff_body_header(golden, text, sizeof(text));
+	tt_header_set(golden, "body", text);
+}
+
 static int merge_scenario(struct merge *m, const struct scn *scn,
 			  struct tt_trace **golden)
 {
@@ -324,8 +332,10 @@ static int merge_scenario(struct merge *m, const struct scn *scn,
 		n++;
 	if (n == m->nboots)
 		*golden = merge_boots(traces, n, m->err, m->errsize);
-	if (*golden)
+	if (*golden) {
 		keep_previous_body(m, scn, traces, *golden);
+		golden_seal(*golden);
+	}
 	while (n)
 		tt_free(traces[--n]);
 	return *golden ? 0 : REFUSED;

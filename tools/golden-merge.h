@@ -56,4 +56,8 @@ int golden_refuse_companion(const struct scn *scn, const int64_t *results, size_
 int golden_refuse_samples(const struct scn *scn, const int64_t *results, size_t n,
 			  const struct tt_trace *trace, char *err, size_t errsize);
 
+struct tt_trace;
+/* Set the header that a changed body no longer fits (see diff_body_header()). */
+void golden_seal(struct tt_trace *golden);
+
 #endif
