@@ -54,6 +54,7 @@ struct hal {
 	uint64_t cntfrq;
 	uint32_t wired; /* bit n: a device is on private interrupt n */
 	bool laboratory;
+	bool mid_line; /* the console's last byte was no newline */
 	struct {
 		unsigned left; /* notes still to come; 0: no plan */
 		unsigned counter;

@@ -34,6 +34,13 @@ enum {
 
 /* -- the end --------------------------------------------------------------------- */
 
+/* On a line of its own, after whatever the program left unfinished. */
+static void fresh_line(struct hal *hal)
+{
+	if (hal->mid_line)
+		arm64_puts(hal, "\n");
+}
+
 /* The line that kvm-unit-tests end with: the status, shifted left, bit 0 set. */
 void arm64_exit(struct hal *hal, unsigned status)
 {
@@ -43,6 +50,7 @@ void arm64_exit(struct hal *hal, unsigned status)
 
 	for (; n == sizeof(text) || value; value /= 10)
 		text[--n] = (char)('0' + value % 10);
+	fresh_line(hal);
 	arm64_puts(hal, "EXIT: STATUS=");
 	hal_console_write(hal, text + n, sizeof(text) - n);
 	arm64_puts(hal, "\n");
@@ -69,6 +77,7 @@ void arm64_bad(struct hal_regs *regs, uint64_t what, uint64_t esr, uint64_t far)
 {
 	struct hal *hal = arm64_this_cpu();
 
+	fresh_line(hal);
 	arm64_puts(hal, what == BAD_EL1_SYNC ? "kernelcore: a fault at EL1:" :
 					       "kernelcore: an exception that cannot be:");
 	put_field(hal, " pc ", regs->pc);
@@ -86,6 +95,7 @@ __attribute__((noreturn)) static void program_ended(struct hal *hal)
 	kentry_shutdown(hal->sys);
 	if (!status.signal)
 		arm64_exit(hal, (unsigned)status.code);
+	fresh_line(hal);
 	put_field(hal, "kernelcore: the program died of signal ", (uint64_t)status.signal);
 	put_field(hal, " at pc ", status.pc);
 	put_field(hal, ", address ", status.far);

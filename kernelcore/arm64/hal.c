@@ -125,6 +125,9 @@ void hal_console_write(struct hal *hal, const void *buf, size_t n)
 {
 	const uint8_t *at = buf;
 
+	if (!hal->uart || !n) /* a fault before there is one */
+		return;
+	hal->mid_line = at[n - 1] != '\n';
 	for (size_t i = 0; i < n; i++) {
 		while (i % UART_FIFO == 0 &&
 		       !(arm64_mmio_read(hal->uart + UART_FR) & UART_FR_TXFE))

@@ -56,21 +56,22 @@ bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
 	if (!flags)
 		return false;
 	perf_pmu_stop(hal);
-	for (unsigned i = 0; i < PERF_SLOTS; i++) {
-		unsigned n = perf_slot_order(perf, i);
+	while (flags) {
+		unsigned n = perf_slot_first(perf, flags);
 		struct perf_slot *slot = &cpu->slots[n];
 
-		if (!slot->event || !(flags >> n & 1))
+		flags &= ~(UINT32_C(1) << n);
+		if (!slot->event)
 			continue;
 		serve(cpu, slot, regs);
 		served |= UINT32_C(1) << n;
 	}
 	perf_pmu_start(hal);
-	for (unsigned i = 0; i < PERF_SLOTS; i++) {
-		unsigned n = perf_slot_order(perf, i);
+	while (served) {
+		unsigned n = perf_slot_first(perf, served);
 
-		if (served >> n & 1)
-			hal_note(hal, HAL_NOTE_ARMED, n, 0);
+		served &= ~(UINT32_C(1) << n);
+		hal_note(hal, HAL_NOTE_ARMED, n, 0);
 	}
 	return true;
 }

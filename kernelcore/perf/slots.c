@@ -179,9 +179,9 @@ void perf_slots_enable(struct perf_cpu *cpu)
 		perf_pmu_start(cpu->hal);
 }
 
-unsigned perf_slot_order(const struct kperf *perf, unsigned i)
+unsigned perf_slot_first(const struct kperf *perf, uint32_t counters)
 {
-	if (!perf->policy->cycle_counter_first)
-		return i;
-	return i == 0 ? (unsigned)PMU_CYCLE : i - 1;
+	if (perf->policy->cycle_counter_first && counters >> PMU_CYCLE)
+		return PMU_CYCLE;
+	return (unsigned)__builtin_ctz(counters);
 }

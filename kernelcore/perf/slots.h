@@ -60,7 +60,7 @@ bool perf_slot_set_period(struct perf_cpu *cpu, struct kperf_event *event);
 void perf_slots_disable(struct perf_cpu *cpu);
 void perf_slots_enable(struct perf_cpu *cpu);
 
-/* The slot's @i-th place in the handler's order, as the counter's number. */
-unsigned perf_slot_order(const struct kperf *perf, unsigned i);
+/* Of @counters (not 0, by bit) the one that the handler serves first. */
+unsigned perf_slot_first(const struct kperf *perf, uint32_t counters);
 
 #endif
