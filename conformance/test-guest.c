@@ -180,6 +180,56 @@ START_TEST(guest_program_that_faults_ends_with_its_signal)
 }
 END_TEST
 
+START_TEST(guest_unmapped_memory_is_gone)
+{
+	struct lab *lab = lab_new(PMULAB_GUEST_PROGRAMS "unmap", NULL, 0);
+
+	boot(lab);
+	ck_assert_int_eq(lab->status, 128 + 11);
+	expect_console(lab, ", address 0x7000000000\n");
+	lab_free(lab);
+}
+END_TEST
+
+/* The same program and rule in host mode, where the host's write of TTBR0_EL1 must
+ * do what the image does by TLBI. */
+START_TEST(host_unmapped_memory_is_gone)
+{
+	const struct host_config config = {
+		.machine = {
+			.preset = machine_preset("qemu-a57"),
+			.engine = engines[_i],
+			.counters = -1,
+			.ram_size = RAM,
+			.max_insns = LIMIT,
+		},
+		.profile = "linux-6.1",
+	};
+	struct file elf = slurp(PMULAB_GUEST_PROGRAMS "unmap");
+	char err[256] = "";
+	struct host *host = host_create(&config, err, sizeof(err));
+	enum host_result result;
+
+	ck_assert_msg(host != NULL, "%s", err);
+	result = host_run(host, elf.data, elf.size, "", 0, err, sizeof(err));
+	ck_assert_msg(result == HOST_EXITED, "%s", err);
+	ck_assert_int_eq(host_status(host).signal, 11);
+	ck_assert_uint_eq(host_status(host).far, 0x7000000000);
+	host_destroy(host);
+	free(elf.data);
+}
+END_TEST
+
+START_TEST(guest_string_functions_are_right)
+{
+	struct lab *lab = lab_new(PMULAB_GUEST_PROGRAMS "string", NULL, 0);
+
+	boot(lab);
+	ck_assert_int_eq(lab->status, 0);
+	lab_free(lab);
+}
+END_TEST
+
 START_TEST(guest_laboratory_is_there_when_asked_for_only)
 {
 	struct lab *lab = lab_new(PMULAB_GUEST_PROGRAMS "mask", NULL, 0);
@@ -332,15 +382,51 @@ START_TEST(guest_equals_host_on_machines_of_other_shapes)
 }
 END_TEST
 
-/* A poll that nothing wakes ends by the timer, not a count of its interrupt early. */
+struct waits {
+	unsigned begun;
+	uint64_t control, ended; /* CNTV_CTL_EL0 at last; the cycle */
+	uint64_t began;
+};
+
+static void watch_waits(void *opaque, const struct trace_event *event)
+{
+	struct waits *waits = opaque;
+
+	if (event->kind != TRACE_SYSREG_WRITE)
+		return;
+	if (event->a == SYSREG(3, 3, 14, 3, 2)) { /* CNTV_CVAL_EL0 */
+		waits->begun++;
+		waits->began = event->cycle;
+	} else if (event->a == SYSREG(3, 3, 14, 3, 1)) {
+		waits->control = event->b;
+		waits->ended = event->cycle;
+	}
+}
+
+static void prepare_waits(void *opaque, struct machine *machine, struct host *host)
+{
+	ck_assert_int_eq(trace_subscribe(&machine->bus, watch_waits, opaque), 0);
+}
+
+/* A poll that nothing wakes waits once, for the timer, which is off again then. */
 START_TEST(guest_poll_times_out_by_the_timer)
 {
+	struct waits waits = { 0 };
 	struct scn *scn = parse("scenario v1\n"
 				"event c hardware/cycles period=1000000 sample=ip "
 				"exclude=kernel,hv disabled\n"
 				"open c\nmmap c pages=1\npoll c timeout-ms=3\nread c\nclose c\n");
 	struct tt_trace *host = trace_of(scn, (struct runner_config){ .mode = RUNNER_HOST });
-	struct tt_trace *guest = trace_of(scn, (struct runner_config){ .mode = RUNNER_GUEST });
+	struct tt_trace *guest = trace_of(scn, (struct runner_config){
+						       .mode = RUNNER_GUEST,
+						       .prepare = prepare_waits,
+						       .opaque = &waits,
+					       });
+
+	ck_assert_uint_eq(waits.begun, 1);
+	ck_assert_uint_eq(waits.control, 0);
+	ck_assert_uint_ge(waits.ended - waits.began, 2990000);
+	ck_assert_uint_le(waits.ended - waits.began, 3000100);
 
 	ck_assert_int_eq(diff_trace(host, guest, NULL, stderr, NULL), 0);
 	tt_free(host);
@@ -446,6 +532,9 @@ int main(void)
 	tcase_add_loop_test(tc, guest_keeps_every_register_over_interrupts_and_calls, 0, 2);
 	tcase_add_loop_test(tc, guest_kernel_goes_on_after_its_own_interrupts, 0, 2);
 	tcase_add_test(tc, guest_program_that_faults_ends_with_its_signal);
+	tcase_add_test(tc, guest_unmapped_memory_is_gone);
+	tcase_add_loop_test(tc, host_unmapped_memory_is_gone, 0, 2);
+	tcase_add_test(tc, guest_string_functions_are_right);
 	tcase_add_test(tc, guest_laboratory_is_there_when_asked_for_only);
 	tcase_add_test(tc, guest_boots_without_arguments);
 	tcase_add_loop_test(tc, guest_says_why_it_cannot_start, 0, BADS);

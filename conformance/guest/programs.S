@@ -113,7 +113,12 @@ fail:
 	call 93
 
 #elif defined(PROGRAM_ECHO)
-/* fd 0 to fd 1, the kernel interrupted all the way. */
+/* fd 0 to fd 1, the kernel interrupted all the way. The stack it was given holds
+ * argc first. */
+	ldr x0, [sp]
+	cmp x0, #1
+	mov x0, #101
+	b.ne end
 	start_event el1_1009
 again:
 	mov x0, #0
@@ -135,6 +140,24 @@ end:
 fault:
 	ldr x0, [x1]
 	exit 0
+
+#elif defined(PROGRAM_UNMAP)
+/* A page that was mapped, used and unmapped is gone, for reads and at once. */
+	mov x0, #0
+	mov x1, #4096
+	mov x2, #3
+	mov x3, #0x22		/* private, anonymous */
+	mov x4, #-1
+	mov x5, #0
+	call 222
+	mov x20, x0
+	str x20, [x20]
+	ldr x1, [x20]
+	mov x1, #4096
+	call 215
+	cbnz x0, 1f
+	ldr x1, [x20]
+1:	exit 1
 
 #elif defined(PROGRAM_MASK)
 /* The laboratory's MASK; its error is the status. */

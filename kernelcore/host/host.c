@@ -165,6 +165,9 @@ uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 {
 	spend(hal, OP_SYSREG_WRITE);
+	/* Unicorn forgets the old translations when the ASID changes, and then only. */
+	if (reg == HAL_TTBR0_EL1)
+		machine_sysreg_write(hal->machine, reg, value ^ UINT64_C(1) << 48);
 	if (!machine_sysreg_write(hal->machine, reg, value))
 		no_such_register(hal, reg);
 	interrupt_point(hal, OP_SYSREG_WRITE);
