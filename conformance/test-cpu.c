@@ -406,6 +406,36 @@ START_TEST(cpu_icache_line_of_data_is_no_abort)
 }
 END_TEST
 
+/* More blocks than Unicorn's buffer for translations has room for: about 450
+ * bytes for each of 393,000. */
+START_TEST(cpu_translations_beyond_the_buffer_are_flushed)
+{
+	static const uint32_t code[] = { SVC(0) };
+	static const uint32_t block[] = { LDR_X3_X4, B(1) };
+	static const uint32_t last = SVC(3);
+	const uint64_t first = 0x100000;
+	struct cpu_exception exc;
+	uint64_t blocks = 0;
+	enum cpu_stop reason;
+
+	START(engines[_i], code);
+	for (uint64_t at = first; at + sizeof(block) <= RAM_SIZE - 64; at += sizeof(block)) {
+		memcpy(ram + at, block, sizeof(block));
+		blocks++;
+	}
+	memcpy(ram + first + blocks * sizeof(block), &last, sizeof(last));
+	cpu_set_x(cpu, 4, RAM_BASE + 0x8000);
+	cpu_set_pc(cpu, RAM_BASE + first);
+	do
+		reason = cpu_run(cpu, UINT64_MAX, &exc);
+	while (reason == CPU_STOP_BUDGET);
+	ck_assert_int_eq(reason, CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.esr & 0xffff, 3);
+	ck_assert_uint_eq(seen.retired, 2 * blocks + 1);
+	stop();
+}
+END_TEST
+
 /* -- EL1 ------------------------------------------------------------------ */
 
 enum { VECTORS = 0x8000, EL0_CODE = 0x20000, PSTATE_EL1H_MASKED = 0x3c5 };
@@ -618,6 +648,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
 	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
 	tcase_add_loop_test(t, cpu_new_code_runs_after_a_sync, 0, 2);
+	tcase_add_loop_test(t, cpu_translations_beyond_the_buffer_are_flushed, 0, 2);
 	tcase_add_loop_test(t, cpu_icache_line_of_data_is_no_abort, 0, 2);
 	suite_add_tcase(s, t);
 

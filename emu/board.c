@@ -315,6 +315,58 @@ static enum turn run_round(struct board *board, uint64_t start, uint64_t end)
 	return TURN_OVER;
 }
 
+/* The one CPU that has something to execute; NULL: none or several do. */
+static struct machine_cpu *only_runner(const struct board *board)
+{
+	struct machine *m = board->machine;
+	struct machine_cpu *runner = NULL;
+
+	for (unsigned i = 0; i < m->ncpus; i++) {
+		struct machine_cpu *cpu = &m->cpu[i];
+
+		if (!cpu->on || (cpu->waiting && !cpu->irq))
+			continue;
+		if (runner)
+			return NULL;
+		runner = cpu;
+	}
+	return runner;
+}
+
+/* @runner goes on while the others wait, until one of them is woken, by its own
+ * timer or by what @runner does: as long as no other would have had a turn. */
+static enum turn run_alone(struct board *board, struct machine_cpu *runner)
+{
+	struct machine *m = board->machine;
+	uint64_t start = m->now, end, due = UINT64_MAX;
+	enum turn turn;
+
+	for (unsigned i = 0; i < m->ncpus; i++) {
+		uint64_t n;
+
+		if (!m->cpu[i].on || &m->cpu[i] == runner)
+			continue;
+		n = machine_wait_deadline(&m->cpu[i]);
+		if (due > n)
+			due = n;
+	}
+	machine_switch(m, runner);
+	m->slice_end = due > UINT64_MAX - start ? UINT64_MAX : start + due;
+	m->alone = true;
+	turn = run_turn(board);
+	m->alone = false;
+	end = m->now;
+	for (unsigned i = 0; i < m->ncpus; i++) {
+		if (!m->cpu[i].waiting || &m->cpu[i] == runner)
+			continue;
+		machine_switch(m, &m->cpu[i]);
+		m->now = start;
+		machine_wait(m, end - start);
+	}
+	m->now = end;
+	return turn;
+}
+
 /* The end of a round from @start: a quantum, or, where every CPU waits, the
  * first thing due. 0: nothing ever is. */
 static uint64_t round_end(const struct board *board, uint64_t start)
@@ -329,9 +381,7 @@ static uint64_t round_end(const struct board *board, uint64_t start)
 		if (!cpu->on)
 			continue;
 		if (!cpu->waiting || cpu->irq)
-			return m->ncpus == 1 ? UINT64_MAX :
-					       start + (board->config.quantum ?
-								board->config.quantum :
+			return start + (board->config.quantum ? board->config.quantum :
 								BOARD_QUANTUM);
 		n = machine_wait_deadline(cpu);
 		if (due > n)
@@ -345,25 +395,12 @@ enum board_end board_run(struct board *board)
 	struct machine *m = board->machine;
 
 	for (;;) {
-		uint64_t start = m->now, end = round_end(board, start);
+		struct machine_cpu *runner = only_runner(board);
+		uint64_t end = runner ? 0 : round_end(board, m->now);
 
-		if (!end)
+		if (!runner && !end)
 			return BOARD_STUCK;
-		/* Alone, a CPU that begins to wait ends its round. */
-		if (end == UINT64_MAX) {
-			m->slice_end = end;
-			switch (run_turn(board)) {
-			case TURN_OVER:
-				continue;
-			case TURN_END:
-				return board->reset ? BOARD_RESET : BOARD_OFF;
-			case TURN_LIMIT:
-				return BOARD_LIMIT;
-			case TURN_ERROR:
-				return BOARD_ERROR;
-			}
-		}
-		switch (run_round(board, start, end)) {
+		switch (runner ? run_alone(board, runner) : run_round(board, m->now, end)) {
 		case TURN_OVER:
 			break;
 		case TURN_END:
@@ -433,6 +470,7 @@ static int load(struct board *board, char *err, size_t errsize)
 		.cpus = m->ncpus,
 		.ram_size = m->config.ram_size,
 		.bootargs = board->config.append,
+		.kaslr_seed = board->config.kaslr_seed,
 		.pmu_irq = !m->config.no_pmu_irq,
 	};
 	size_t room = VIRT_FDT_SIZE + (fdt.bootargs ? strlen(fdt.bootargs) : 0);

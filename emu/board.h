@@ -24,6 +24,7 @@ struct board_config {
 	struct machine_config machine; /* cpus, counters, pmuver, ram_size, max_insns */
 	struct loader_file image, initrd; /* initrd.data NULL: none */
 	const char *append;		  /* boot arguments, NULL: none */
+	uint64_t kaslr_seed;		  /* for Linux; 0: none, and it stays */
 	uint64_t quantum;		  /* cycles of a turn; 0: BOARD_QUANTUM */
 	void (*output)(void *opaque, uint8_t byte);		/* console */
 	void (*guest_error)(void *opaque, const struct guest_error *error);

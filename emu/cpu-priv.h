@@ -19,6 +19,7 @@ enum {
 	BLOCKS = 8192,
 	PAGES = 64,
 	HOOKS = 8,
+	STARTS = 1 << 14,
 };
 
 /* Stage 2's one table, outside of any guest's RAM. */
@@ -84,6 +85,8 @@ struct cpu {
 	uint8_t foreign[2][OWNED_BYTES];
 	uint32_t probed;	      /* self-test: hook calls for one instruction */
 	bool flush;		      /* all translations are to go at the next start */
+	uint64_t buffer_used;	      /* bytes of translations since then, at most */
+	uint64_t starts[STARTS];      /* by PC: first blocks of a start since then */
 	unsigned el;
 	char error[96];
 
@@ -196,6 +199,16 @@ void cpu_touch_down(struct cpu *cpu, uint64_t next);
 bool cpu_is_plain(const struct cpu *cpu, const struct cpu_block *block);
 void cpu_count_block(struct cpu *cpu, uint64_t next);
 void cpu_count_before(struct cpu *cpu, uint64_t pc);
+
+/* The buffer for translations: its size, before anything else is done. */
+uc_err cpu_buffer_init(struct cpu *cpu);
+/* The engine leaves at the next edge, and cpu_flush() at the next start acts. */
+void cpu_flush_soon(struct cpu *cpu);
+void cpu_flush(struct cpu *cpu);
+/* @size bytes of guest code were translated. */
+void cpu_translated(struct cpu *cpu, uint32_t size);
+/* A start at @pc, whose first block no hook reports as translated. */
+void cpu_started(struct cpu *cpu, uint64_t pc, uint32_t size);
 
 /* The hooks, for cpu-setup.c. */
 uc_err cpu_add_hooks(struct cpu *cpu);

@@ -122,6 +122,8 @@ static uc_err open_engine(struct cpu *cpu, uint64_t ram_base, void *ram, size_t 
 	uint32_t pstate = pstate_el1h_masked;
 	uc_err e = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &cpu->uc);
 
+	if (!e)
+		e = cpu_buffer_init(cpu);
 	cpu->ram_base = ram_base;
 	cpu->ram = ram;
 	cpu->ram_size = ram_size;

@@ -89,6 +89,7 @@ static void on_edge(uc_engine *uc, uc_tb *tb, uc_tb *prev, void *opaque)
 	cpu_block_renew(cpu, tb->pc, tb->size);
 	if (cpu->engine == CPU_ENGINE_BLOCK && !cpu->ops.el0_only)
 		classify(cpu, tb->pc, tb->size);
+	cpu_translated(cpu, tb->size);
 }
 
 static bool is_interrupted(struct cpu *cpu)
@@ -165,6 +166,8 @@ static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t
 	bool fresh = cpu->fresh;
 
 	cpu->fresh = false;
+	if (fresh)
+		cpu_started(cpu, address, size);
 	if (cpu->each) {
 		cpu->edge = true;
 		cpu->code_end = address + size;
@@ -178,6 +181,10 @@ static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t
 	if (at_edge(cpu)) {
 		cpu_settle(cpu, cpu_entered(cpu));
 		leave(cpu, true);
+		return;
+	}
+	if (cpu->flush && !fresh) {
+		leave(cpu, false);
 		return;
 	}
 	if (fresh && !cpu->ops.el0_only)
@@ -271,7 +278,7 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 		leave(cpu, true);
 		return;
 	}
-	if (!cpu->reserve || cpu->tally.due) {
+	if (!cpu->reserve || cpu->tally.due || cpu->flush) {
 		leave(cpu, false);
 		return;
 	}
@@ -403,7 +410,7 @@ static uint32_t on_sys(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 			cpu_forget_code(cpu, pa, LINE_BYTES);
 	} else if (reg->op1 == 0 && reg->crn == 7 && (reg->crm == 1 || reg->crm == 5) &&
 		   reg->op2 == 0) {
-		cpu->flush = true;
+		cpu_flush_soon(cpu);
 	} else if (reg->crn == 8) { /* TLBI */
 		cpu->generation++;
 	}
@@ -476,10 +483,7 @@ static bool start(struct cpu *cpu)
 	uint64_t pc = cpu_pc(cpu);
 	uc_err e;
 
-	if (cpu->flush) {
-		cpu->flush = false;
-		uc_ctl_flush_tb(cpu->uc);
-	}
+	cpu_flush(cpu);
 	cpu->block_end = pc; /* nothing entered yet */
 	cpu->block = NULL;
 	cpu->code = NULL;

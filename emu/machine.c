@@ -242,10 +242,13 @@ static enum sysreg_result core_sysreg_write(void *opaque, uint32_t enc, unsigned
 static void gic_irq(void *opaque, int level)
 {
 	struct machine_cpu *cpu = opaque;
+	struct machine *m = cpu->machine;
 
 	if (level && !cpu->irq)
 		cpu->irq_due = timing_due(&cpu->model.timing, cpu->machine->now);
 	cpu->irq = level;
+	if (level && m->alone && cpu != m->current)
+		m->slice_end = m->now;
 }
 
 static int init_cpu(struct machine *m, struct machine_cpu *cpu)
@@ -300,6 +303,7 @@ static int init_cpus(struct machine *m)
 		rc = init_cpu(m, &m->cpu[i]);
 	}
 	m->current = &m->cpu[0];
+	m->loaded = m->current;
 	m->current->on = true;
 	m->slice_end = UINT64_MAX;
 	return rc;
@@ -382,8 +386,17 @@ void machine_destroy(struct machine *m)
 	free(m);
 }
 
+static void load_current(struct machine *m)
+{
+	cpu_save(m->core, m->loaded->state);
+	cpu_load(m->core, m->current->state, m->current->id);
+	m->loaded = m->current;
+}
+
 enum machine_stop machine_run(struct machine *m)
 {
+	if (m->loaded != m->current)
+		load_current(m);
 	for (;;) {
 		enum cpu_stop stop;
 
@@ -451,24 +464,22 @@ void machine_exception_return(struct machine *m)
 void machine_start_cpu(struct machine *m, struct machine_cpu *cpu, uint64_t pc,
 		       uint64_t x0)
 {
-	struct machine_cpu *current = m->current;
+	struct machine_cpu *loaded = m->loaded;
 
-	cpu_save(m->core, current->state);
+	cpu_save(m->core, loaded->state);
 	cpu_load(m->core, m->reset_state, cpu->id);
 	cpu_set_pc(m->core, pc);
 	cpu_set_x(m->core, 0, x0);
 	cpu_save(m->core, cpu->state);
-	cpu_load(m->core, current->state, current->id);
+	cpu_load(m->core, loaded->state, loaded->id);
 	cpu->on = true;
 	cpu->waiting = false;
+	if (m->alone)
+		m->slice_end = m->now;
 }
 
 void machine_switch(struct machine *m, struct machine_cpu *cpu)
 {
-	if (cpu == m->current)
-		return;
-	cpu_save(m->core, m->current->state);
-	cpu_load(m->core, cpu->state, cpu->id);
 	m->current = cpu;
 	cpu_set_model(m->core, &cpu->model);
 }

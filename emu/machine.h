@@ -119,7 +119,9 @@ struct machine {
 	unsigned ncpus;
 	struct cpu_state *reset_state; /* of several CPUs */
 	struct machine_cpu *current;
+	struct machine_cpu *loaded; /* whose registers are in the core */
 	uint64_t slice_end; /* cycle at which machine_run() returns; UINT64_MAX */
+	bool alone;	    /* the other CPUs wait: the slice ends when one need not */
 	bool timers;	    /* the generic timers' lines are wired: heed them */
 
 	struct cpu_exception exc;
@@ -146,7 +148,8 @@ void machine_exception_return(struct machine *machine);
 /* May the CPU take an interrupt now, PSTATE.I aside? */
 bool machine_irq(const struct machine *machine);
 
-/* Go on with another CPU; machine->now stays. */
+/* Go on with another CPU; machine->now stays. Its registers follow when it runs:
+ * a CPU that waits costs no swap. */
 void machine_switch(struct machine *machine, struct machine_cpu *cpu);
 
 /* @cpu, another than the current one, begins at physical @pc as after reset: EL1,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "conformance/runner.h"
@@ -19,6 +20,7 @@ enum {
 	KEY_MAX_INSNS,
 	KEY_QUANTUM,
 	KEY_PRESET,
+	KEY_KASLR,
 	KEY_POISON,
 	EXIT_CUT = 3, /* the limit was reached, or nothing was left to wait for */
 	MIB = 1 << 20,
@@ -28,7 +30,7 @@ struct args {
 	const char *image, *initrd, *append, *trace;
 	const struct machine_preset *preset;
 	enum cpu_engine engine;
-	uint64_t cpus, memory, max_insns, quantum;
+	uint64_t cpus, memory, max_insns, quantum, kaslr_seed;
 	int64_t counters;
 	int pmuver;
 	bool poison, verbose;
@@ -42,6 +44,8 @@ static const struct argp_option options[] = {
 	{ "preset", KEY_PRESET, "NAME", 0, "Machine preset (default full)", 0 },
 	{ "counters", KEY_COUNTERS, "N", 0, "Event counters, 0 to 31 (default: the preset's)", 0 },
 	{ "pmuver", KEY_PMUVER, "V", 0, "p0, p1, p4, p5 or p7 (default: the preset's)", 0 },
+	{ "kaslr-seed", KEY_KASLR, "N", 0,
+	  "Seed in the device tree by which Linux places itself (default: none)", 0 },
 	{ "poison", KEY_POISON, NULL, 0, "PMU registers hold junk at reset", 0 },
 	{ "max-insns", KEY_MAX_INSNS, "N", 0, "Stop after N instructions", 0 },
 	{ "quantum", KEY_QUANTUM, "N", 0, "Cycles of a CPU's turn (default 20000)", 0 },
@@ -89,6 +93,9 @@ static error_t parse_option(int key, char *arg, struct args *args)
 		return 0;
 	case KEY_QUANTUM:
 		args->quantum = number("quantum", arg, 100, UINT32_MAX);
+		return 0;
+	case KEY_KASLR:
+		args->kaslr_seed = number("kaslr-seed", arg, 1, UINT64_MAX);
 		return 0;
 	case KEY_POISON:
 		args->poison = true;
@@ -162,6 +169,20 @@ static void guest_error(void *opaque, const struct guest_error *error)
 			error->offset);
 }
 
+/* What the run took of the host. */
+static void tell_usage(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return;
+	fprintf(stderr, "pmulab: host CPU %lld.%02ld s, at most %ld MiB\n",
+		(long long)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+			(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000000,
+		(long)((usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) % 1000000 / 10000),
+		usage.ru_maxrss / 1024);
+}
+
 static int ended(const struct args *args, struct board *board, enum board_end end)
 {
 	const struct machine *m = board_machine(board);
@@ -177,6 +198,8 @@ static int ended(const struct args *args, struct board *board, enum board_end en
 	if (args->verbose)
 		fprintf(stderr, "pmulab: %s after %" PRIu64 " instructions, %" PRIu64
 				" cycles\n", how[end], m->insns, m->now);
+	if (args->verbose)
+		tell_usage();
 	switch (end) {
 	case BOARD_OFF:
 	case BOARD_RESET:
@@ -272,6 +295,7 @@ int cmd_boot(int argc, char **argv)
 			.image = { image, size },
 			.initrd = { initrd, initrd_size },
 			.append = args.append,
+			.kaslr_seed = args.kaslr_seed,
 			.quantum = args.quantum,
 			.output = put,
 			.guest_error = guest_error,
