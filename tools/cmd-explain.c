@@ -9,6 +9,7 @@
 #include "conformance/runner.h"
 #include "kernelcore/kperf.h"
 #include "tools/pmulab.h"
+#include "tools/story-json.h"
 #include "tools/story.h"
 
 enum { COLUMNS = 100, CYCLE_COLUMNS = 12, TAG_COLUMNS = 8, INDENT = CYCLE_COLUMNS + TAG_COLUMNS + 4 };
@@ -19,29 +20,44 @@ struct args {
 	const char *scenario, *profile;
 	enum cpu_engine engine;
 	unsigned long event; /* from 1; 0: all */
-	bool brief;
+	unsigned long first; /* of the events, with --json; 0: all */
+	bool brief, json;
 };
 
 static const struct argp_option options[] = {
 	{ "event", 'n', "N", 0, "Only the N-th overflow", 0 },
 	{ "brief", 'b', NULL, 0, "One line an overflow", 0 },
+	{ "json", 'j', NULL, 0, "Events, registers and stories for programs", 0 },
+	{ "first", 'f', "N", 0, "With --json: only the first N events", 0 },
 	{ "profile", 'p', "P", 0, "The kernel to be (default: the first of `pmulab profiles`)", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
 	{ 0 },
 };
 
+static unsigned long positive(const char *arg, const char *what)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (*arg >= '0' && *arg <= '9' && !*end && n)
+		return n;
+	complain("not a number of %s: %s", what, arg);
+	exit(EXIT_USAGE);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *args = state->input;
-	char *end;
 
 	switch (key) {
 	case 'n':
-		args->event = strtoul(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end || !args->event) {
-			complain("not a number of an overflow: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->event = positive(arg, "an overflow");
+		break;
+	case 'f':
+		args->first = positive(arg, "events");
+		break;
+	case 'j':
+		args->json = true;
 		break;
 	case 'b':
 		args->brief = true;
@@ -210,6 +226,7 @@ static int run(const struct args *args, const struct scn *scn)
 		.prepare = story_listen,
 	};
 	struct runner_result result;
+	struct story_json *json = NULL;
 	struct code *code = NULL;
 	struct story story;
 	char err[512] = "";
@@ -217,16 +234,22 @@ static int run(const struct args *args, const struct scn *scn)
 
 	story_init(&story, scn);
 	config.opaque = &story;
+	if (args->json)
+		json = story_json_open(&story, args->first);
 	if (!runner_run(scn, &config, &result, err, sizeof(err))) {
 		runner_result_free(&result);
 		code = code_load(config.agent, err, sizeof(err));
 	}
 	if (code) {
 		story_cut(&story);
-		rc = explain(args, &story, code);
+		if (!json)
+			rc = explain(args, &story, code);
+		else if (!story_json_write(json, code, args->profile, stdout))
+			rc = 0;
 	} else {
 		complain("%s", err);
 	}
+	story_json_close(json);
 	code_free(code);
 	story_free(&story);
 	return rc;

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""One report of a run of the suite: an HTML page that needs nothing else, JUnit
+XML, JSON.
+
+Runs `pmulab check` against every golden and `pmulab explain` on every scenario.
+Exit status: 0 all that was checked passed, 1 something failed, 2 usage, input or
+output.
+
+example: tools/report.py --html report.html --junit junit.xml
+"""
+import argparse
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+SIDE_LINES = 150  # of a diff's two sides, in the page
+RESULT = re.compile(r"(PASS|FAIL|SKIP|DEVIATES)(?:\((.*?)\))? (\S+?): (.*)$")
+
+
+class Bad(Exception):
+    """Said in one line; exit status 2."""
+
+
+def command(*words, may_differ=False):
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Bad(f"{words[0]}: {error.strerror}") from error
+    if done.returncode not in ((0, 1) if may_differ else (0,)):
+        said = done.stderr.strip().splitlines()
+        raise Bad(said[-1] if said else f"{' '.join(words)}: exit status {done.returncode}")
+    return done.stdout
+
+
+# ---- results
+
+def parse_check(text, golden, profile):
+    """`pmulab check`'s lines: differences stand before the result they belong to."""
+    results, lines = [], {}
+    for line in text.splitlines():
+        match = RESULT.match(line)
+        if match:
+            word, reason, scenario, detail = match.groups()
+            results.append({"scenario": scenario, "golden": golden, "profile": profile,
+                            "result": word, "detail": detail, "reason": reason or "",
+                            "lines": lines.pop(scenario, [])})
+        elif re.match(r"[\w.-]+: ", line):
+            lines.setdefault(line.split(":")[0], []).append(line)
+    return results
+
+
+def profile_of(golden, profiles):
+    """The profile that a golden's name begins with."""
+    fitting = [p for p in profiles if golden == p or golden.startswith(p + "-")]
+    return max(fitting, key=len) if fitting else None
+
+
+def check_all(args, profiles):
+    results = []
+    goldens = sorted(os.listdir(os.path.join(args.corpus, "golden")))
+    for golden in goldens:
+        profile = profile_of(golden, profiles)
+        if not profile:
+            continue
+        text = command(args.pmulab, "check", "--golden", golden, *args.scenarios,
+                       may_differ=True)
+        results += parse_check(text, golden, profile)
+    for profile in profiles:  # those that are no Linux: against the first golden
+        if not any(profile_of(g, profiles) == profile for g in goldens):
+            text = command(args.pmulab, "check", "--profile", profile, "--golden", goldens[0],
+                           *args.scenarios, may_differ=True)
+            results += parse_check(text, f"{profile} vs {goldens[0]}", profile)
+    if not results:
+        raise Bad("nothing was checked")
+    return results
+
+
+# ---- what the page shows
+
+def body_of(text):
+    """A trace without its header."""
+    lines = text.splitlines()
+    return lines[lines.index("---") + 1:] if "---" in lines else lines
+
+
+def side_by_side(golden, run):
+    rows = []
+    matcher = difflib.SequenceMatcher(None, golden, run, autojunk=False) \
+        if len(golden) != len(run) else None
+    blocks = matcher.get_opcodes() if matcher else [("replace", 0, len(golden), 0, len(run))]
+    for tag, g0, g1, r0, r1 in blocks:
+        if tag == "equal":
+            rows += golden[g0:g1]
+            continue
+        for i in range(max(g1 - g0, r1 - r0)):
+            g = golden[g0 + i] if g0 + i < g1 else None
+            r = run[r0 + i] if r0 + i < r1 else None
+            rows.append(g if g == r else [g, r])
+    return rows
+
+
+def around_differences(rows):
+    """SIDE_LINES of them, with the first difference among them."""
+    first = next((i for i, row in enumerate(rows) if isinstance(row, list)), 0)
+    start = max(0, min(first - 5, len(rows) - SIDE_LINES))
+    return rows[start:start + SIDE_LINES]
+
+
+def add_diffs(args, results):
+    diffs, known, runs = [], {}, {}
+    for result in results:
+        result["diff"] = None
+        folder = result["golden"].rpartition(" vs ")[2]
+        path = os.path.join(args.corpus, "golden", folder, result["scenario"] + ".golden")
+        if not os.path.exists(path):
+            continue
+        who = (result["scenario"], result["profile"])
+        if who not in runs:
+            runs[who] = body_of(command(args.pmulab, "run", who[0], "--profile", who[1],
+                                        may_differ=True))
+        with open(path, encoding="ascii") as file:
+            rows = side_by_side(body_of(file.read()), runs[who])
+        shown = around_differences(rows)
+        key = json.dumps(shown)
+        if key not in known:
+            known[key] = len(diffs)
+            diffs.append({"rows": shown, "more": len(rows) - len(shown)})
+        result["diff"] = known[key]
+    return diffs
+
+
+def stories(args, names):
+    return [json.loads(command(args.pmulab, "explain", name, "--json", "--first",
+                               str(args.events))) for name in names]
+
+
+def deviations(results):
+    return [{"profile": r["profile"], "scenario": r["scenario"], "name": r["reason"] or "-",
+             "text": r["detail"]} for r in results if r["result"] == "DEVIATES"]
+
+
+def html(args, names, results):
+    with open(os.path.join(HERE, "report.html"), encoding="utf-8") as file:
+        page = file.read()
+    diffs = add_diffs(args, results)
+    data = {"runs": stories(args, names), "results": results, "diffs": diffs,
+            "deviations": deviations(results), "first": args.first}
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True).replace("</", "<\\/")
+    before, after = page.split("@DATA@")
+    return before + text + after
+
+
+# ---- for programs
+
+def totals(results):
+    count = {}
+    for result in results:
+        count[result["result"]] = count.get(result["result"], 0) + 1
+    return count
+
+
+def as_json(results):
+    keep = ("scenario", "golden", "profile", "result", "reason", "detail", "lines")
+    return json.dumps({"version": 1, "totals": totals(results),
+                       "results": [{k: r[k] for k in keep} for r in results]}, indent=1) + "\n"
+
+
+def junit(results):
+    root = ET.Element("testsuites", name="pmulab")
+    for golden in dict.fromkeys(r["golden"] for r in results):
+        mine = [r for r in results if r["golden"] == golden]
+        count = totals(mine)
+        suite = ET.SubElement(root, "testsuite", name=golden, tests=str(len(mine)),
+                              failures=str(count.get("FAIL", 0)), errors="0",
+                              skipped=str(count.get("SKIP", 0)))
+        for result in mine:
+            case = ET.SubElement(suite, "testcase", name=result["scenario"],
+                                 classname=f"pmulab.{golden}")
+            if result["result"] == "FAIL":
+                ET.SubElement(case, "failure", message=result["detail"]).text = \
+                    "\n".join(result["lines"])
+            elif result["result"] == "SKIP":
+                ET.SubElement(case, "skipped", message=result["reason"] or result["detail"])
+            else:
+                ET.SubElement(case, "system-out").text = \
+                    f"{result['result']}: {result['detail']}"
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def write(path, text):
+    """The file appears whole or not at all."""
+    temporary = path + ".tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise Bad(f"{path}: {error.strerror}") from error
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0],
+                                     epilog="example: tools/report.py --html report.html")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: the corpus")
+    parser.add_argument("--pmulab", default=os.path.join(ROOT, "build/tools/pmulab"))
+    parser.add_argument("--corpus", default=os.environ.get("PMULAB_CORPUS",
+                                                           os.path.join(ROOT, "corpus")))
+    parser.add_argument("--html", metavar="FILE", help="write the page there")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument("--json", metavar="FILE", help="write the results as JSON there")
+    parser.add_argument("--events", type=int, default=400, metavar="N",
+                        help="events of each run that the page holds (default 400)")
+    parser.add_argument("--first", default="cycles-nine-fields", metavar="SCENARIO",
+                        help="the scenario that the page opens with")
+    args = parser.parse_args()
+    if not (args.html or args.junit or args.json):
+        parser.error("what to write? --html, --junit or --json FILE")
+    if args.events < 1:
+        parser.error("--events: at least 1")
+    return args
+
+
+def main():
+    args = arguments()
+    names = args.scenarios or [line.split()[0] for line in
+                               command(args.pmulab, "scenarios").splitlines()]
+    profiles = [line.split()[0] for line in command(args.pmulab, "profiles").splitlines()]
+    results = check_all(args, profiles)
+    if args.html:
+        write(args.html, html(args, names, results))
+    if args.junit:
+        write(args.junit, junit(results))
+    if args.json:
+        write(args.json, as_json(results))
+    count = totals(results)
+    print(", ".join(f"{n} {word}" for word, n in count.items()))
+    return 1 if count.get("FAIL") else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Bad as error:
+        print(f"report.py: {error}", file=sys.stderr)
+        sys.exit(2)
