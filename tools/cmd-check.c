@@ -214,6 +214,12 @@ static int check_golden(const struct args *args, const struct scn *scn, const ch
 		return EXIT_USAGE;
 	}
 	*compared = true;
+	if (!tt_header_get(golden, "body")) {
+		complain("%s: the golden of %s is without its seal (header body)", scn->name,
+			 kernel);
+		tt_free(golden);
+		return EXIT_USAGE;
+	}
 	rc = compare(args, scn, kernel, golden, totals);
 	tt_free(golden);
 	return rc;
