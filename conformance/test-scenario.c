@@ -186,6 +186,7 @@ static const struct {
 	{"machine preset=full\n", "t:3: not built yet: preset=full"},
 	{"machine cpus=2\n", "t:3: not built yet: cpus=2"},
 	{"event d raw/1 freq=1000\n", "t:3: not built yet: freq"},
+	{"event d raw/1 sample=ip,callchain\n", "t:3: not built yet: sample=callchain"},
 	{"event d armv8_pmuv3/0x11\n", "t:3: not built yet: event type armv8_pmuv3"},
 	{"event d tracepoint/sched:sched_switch\n",
 	 "t:3: not built yet: tracepoint by name"},
