@@ -11,7 +11,8 @@
 #include "emu/cpu.h"
 
 enum {
-	RAM_SIZE = 4 << 20,
+	MAPPED = 4 << 20, /* at EL0 */
+	RAM_SIZE = MAPPED + 0x3000, /* blocks and pages of stage 2 */
 	CODE = 0x10000, /* offsets in RAM */
 	L1_TABLE = 0x1000,
 	L2_TABLE = 0x2000,
@@ -23,7 +24,8 @@ enum {
 #define CNTVCT	   SYSREG(3, 3, 14, 0, 2)
 #define PMSWINC	   SYSREG(3, 3, 9, 12, 4)
 #define OSDLR	   SYSREG(2, 0, 1, 3, 4)
-#define PMEVCNTR30 SYSREG(3, 3, 14, 11, 6) /* unknown to Unicorn */
+#define PMEVCNTR30 SYSREG(3, 3, 14, 11, 6) /* unknown to Unicorn; traps at EL0 */
+#define PMEVCNTR0  SYSREG(3, 3, 14, 8, 0)  /* known to it, not to the machine */
 
 /* Encodings; branch offsets in instructions. */
 #define ADD_X1	     UINT32_C(0x91000421) /* add x1, x1, #1 */
@@ -50,6 +52,8 @@ enum {
 #define MSR_SWINC_X3 UINT32_C(0xd51b9c83)
 #define MSR_C30_X3   UINT32_C(0xd51bebc3) /* msr pmevcntr30_el0, x3 */
 #define MRS_X7_C30   UINT32_C(0xd53bebc7)
+#define MRS_X7_C0    UINT32_C(0xd53be807) /* mrs x7, pmevcntr0_el0 */
+#define MSR_C0_X3    UINT32_C(0xd51be803)
 #define IC_IVAU_X4   UINT32_C(0xd50b7524)
 #define MSR_OSDLR_X3 UINT32_C(0xd5101383) /* ends no block */
 
@@ -91,14 +95,16 @@ static bool on_irq(void *opaque)
 static bool on_owns(void *opaque, uint32_t enc)
 {
 	(void)opaque;
-	return enc == CNTVCT || enc == PMSWINC || enc == PMEVCNTR30 || enc == OSDLR;
+	return enc == CNTVCT || enc == PMSWINC || enc == PMEVCNTR30 || enc == OSDLR ||
+	       enc == PMEVCNTR0;
 }
 
 static enum sysreg_result on_read(void *opaque, uint32_t enc, unsigned el, uint64_t *value)
 {
 	(void)opaque;
-	(void)el;
-	if (!on_owns(NULL, enc))
+	if (enc == PMEVCNTR30 && !el)
+		return SYSREG_TRAP_EL1;
+	if (!on_owns(NULL, enc) || enc == PMEVCNTR0)
 		return SYSREG_UNDEF;
 	ck_assert_uint_lt(seen.reads, MAX_CALLS);
 	seen.at_read[seen.reads++] = seen.retired;
@@ -109,7 +115,9 @@ static enum sysreg_result on_read(void *opaque, uint32_t enc, unsigned el, uint6
 static enum sysreg_result on_may_write(void *opaque, uint32_t enc, unsigned el)
 {
 	(void)opaque;
-	return el && on_owns(NULL, enc) ? SYSREG_OK : SYSREG_UNDEF;
+	if (enc == PMEVCNTR30 && !el)
+		return SYSREG_TRAP_EL1;
+	return el && on_owns(NULL, enc) && enc != PMEVCNTR0 ? SYSREG_OK : SYSREG_UNDEF;
 }
 
 /* PMSWINC raises the wire, as a register that makes an interrupt pending does. */
@@ -419,7 +427,7 @@ START_TEST(cpu_translations_beyond_the_buffer_are_flushed)
 	enum cpu_stop reason;
 
 	START(engines[_i], code);
-	for (uint64_t at = first; at + sizeof(block) <= RAM_SIZE - 64; at += sizeof(block)) {
+	for (uint64_t at = first; at + sizeof(block) <= MAPPED - 64; at += sizeof(block)) {
 		memcpy(ram + at, block, sizeof(block));
 		blocks++;
 	}
@@ -542,6 +550,70 @@ START_TEST(cpu_unknown_register_is_served_once)
 }
 END_TEST
 
+/* One that it would serve by itself. */
+START_TEST(cpu_register_that_the_machine_lacks_is_undefined)
+{
+	static const uint32_t code[] = { NOP, MRS_X7_C0, MSR_C0_X3, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	for (unsigned i = 1; i < 3; i++) {
+		ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+		ck_assert_uint_eq(exc.target, 1);
+		ck_assert_uint_eq(exc.esr, UINT64_C(1) << 25);
+		ck_assert_uint_eq(exc.elr, code_address(i));
+		ck_assert_uint_eq(seen.retired, 1);
+		cpu_set_pc(cpu, code_address(i + 1));
+	}
+	ck_assert_uint_eq(seen.reads + seen.writes, 0);
+	stop();
+}
+END_TEST
+
+/* ISS: op0 op2 op1 CRn Rt CRm and the direction. */
+START_TEST(cpu_unknown_register_traps_at_el0)
+{
+	static const uint32_t code[] = { ADD_X1, MRS_X7_C30, MSR_C30_X3, SVC(0) };
+	static const uint32_t iss[] = {
+		3 << 20 | 6 << 17 | 3 << 14 | 14 << 10 | 7 << 5 | 11 << 1 | 1,
+		3 << 20 | 6 << 17 | 3 << 14 | 14 << 10 | 3 << 5 | 11 << 1,
+	};
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+		ck_assert_uint_eq(exc.target, 1);
+		ck_assert_uint_eq(exc.esr, (UINT64_C(0x18) << 26 | 1 << 25) + iss[i]);
+		ck_assert_uint_eq(exc.elr, code_address(1 + i));
+		ck_assert_uint_eq(seen.retired, 1);
+		cpu_set_pc(cpu, code_address(2 + i));
+	}
+	stop();
+}
+END_TEST
+
+START_TEST(cpu_address_behind_the_ram_is_none_of_it)
+{
+	static const uint32_t code[] = { LDR_W5_X2, LDR_X3_X4, HVC };
+	struct cpu_exception exc;
+
+	START_EL1(engines[_i], code);
+	cpu_set_x(cpu, 2, RAM_BASE + RAM_SIZE - 4);
+	cpu_set_x(cpu, 4, RAM_BASE + RAM_SIZE);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.target, 2);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_DABORT_LOWER);
+	ck_assert_uint_eq(exc.ipa, RAM_BASE + RAM_SIZE);
+	ck_assert_uint_eq(seen.retired, 1);
+	cpu_set_pc(cpu, RAM_BASE + RAM_SIZE + 0x10);
+	ck_assert_int_eq(cpu_run(cpu, 100, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.target, 2);
+	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_IABORT_LOWER);
+	stop();
+}
+END_TEST
+
 /* Unicorn goes on with the same block behind it. */
 START_TEST(cpu_write_in_mid_block_counts_the_rest_too)
 {
@@ -647,6 +719,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_branch_to_itself_uses_up_the_budget, 0, 2);
 	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
 	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
+	tcase_add_loop_test(t, cpu_unknown_register_traps_at_el0, 0, 2);
 	tcase_add_loop_test(t, cpu_new_code_runs_after_a_sync, 0, 2);
 	tcase_add_loop_test(t, cpu_translations_beyond_the_buffer_are_flushed, 0, 2);
 	tcase_add_loop_test(t, cpu_icache_line_of_data_is_no_abort, 0, 2);
@@ -658,6 +731,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_hvc_and_wfi_retire, 0, 2);
 	tcase_add_loop_test(t, cpu_masked_debug_survives_single_step, 0, 2);
 	tcase_add_loop_test(t, cpu_unknown_register_is_served_once, 0, 2);
+	tcase_add_loop_test(t, cpu_register_that_the_machine_lacks_is_undefined, 0, 2);
+	tcase_add_loop_test(t, cpu_address_behind_the_ram_is_none_of_it, 0, 2);
 	tcase_add_loop_test(t, cpu_write_in_mid_block_counts_the_rest_too, 0, 2);
 	tcase_add_loop_test(t, cpu_irq_raised_by_a_write_is_taken_behind_it, 0, 2);
 	tcase_add_loop_test(t, cpu_pending_irq_waits_for_the_unmasking_instruction, 0, 2);

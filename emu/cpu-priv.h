@@ -22,7 +22,7 @@ enum {
 	STARTS = 1 << 14,
 };
 
-/* Stage 2's one table, outside of any guest's RAM. */
+/* Stage 2's tables, outside of any guest's RAM. */
 #define STAGE2_BASE UINT64_C(0x3fff000)
 
 #define PSTATE_SS   (UINT64_C(1) << 21)
@@ -31,12 +31,14 @@ enum {
 #define PSTATE_KEEP (~(PSTATE_SS | UINT64_C(1) << 20))
 #define MDSCR_SS    UINT64_C(1)
 #define SCTLR_M	    UINT64_C(1)
+#define MDCR_TPM    UINT64_C(0x40)
 #define MDSCR_KDE   (UINT64_C(1) << 13)
 
 #define CPU_REG_MDSCR	 SYSREG(2, 0, 0, 2, 2)
 #define CPU_REG_OSLAR	 SYSREG(2, 0, 1, 0, 4)
 #define CPU_REG_SCR_EL3	 SYSREG(3, 6, 1, 1, 0)
 #define CPU_REG_HCR_EL2	 SYSREG(3, 4, 1, 1, 0)
+#define CPU_REG_MDCR_EL2 SYSREG(3, 4, 1, 1, 1)
 #define CPU_REG_VTTBR	 SYSREG(3, 4, 2, 1, 0)
 #define CPU_REG_VTCR	 SYSREG(3, 4, 2, 1, 2)
 #define CPU_REG_ATS1E1R	 SYSREG(1, 0, 7, 8, 0)

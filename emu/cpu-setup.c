@@ -6,7 +6,11 @@
 
 #include "emu/cpu-priv.h"
 
-enum { STAGE2_SIZE = 4096 };
+enum {
+	STAGE2_SIZE = 4096, /* of each of three tables */
+	PAGE = 4096,
+	MIB2 = 2 << 20,
+};
 
 #define GIB (UINT64_C(1) << 30)
 
@@ -20,18 +24,30 @@ static void bit_set(uint8_t *map, uint32_t enc)
 	map[enc >> 3 & (OWNED_BYTES - 1)] |= (uint8_t)(1 << (enc & 7));
 }
 
-/* One block descriptor of 1 GiB for the RAM, all else a fault to EL2. */
+static uc_err put_entry(struct cpu *cpu, uint64_t table, uint64_t index, uint64_t entry)
+{
+	return uc_mem_write(cpu->uc, table + 8 * index, &entry, sizeof(entry));
+}
+
+/* The RAM, in blocks of 2 MiB and pages for the rest, all else a fault to EL2. */
 static uc_err map_stage2(struct cpu *cpu)
 {
-	const uint64_t block = 1 | UINT64_C(0xf) << 2 | 3 << 6 | 3 << 8 | 1 << 10;
+	const uint64_t leaf = UINT64_C(0xf) << 2 | 3 << 6 | 3 << 8 | 1 << 10;
 	const uint64_t vtcr = 25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | 2 << 16 |
 			      UINT64_C(1) << 31;
-	uint64_t entry = cpu->ram_base | block;
-	uc_err err = uc_mem_map(cpu->uc, STAGE2_BASE, STAGE2_SIZE, UC_PROT_ALL);
+	const uint64_t level2 = STAGE2_BASE + STAGE2_SIZE, level3 = level2 + STAGE2_SIZE;
+	const uint64_t blocks = cpu->ram_size / MIB2;
+	uc_err err = uc_mem_map(cpu->uc, STAGE2_BASE, 3 * STAGE2_SIZE, UC_PROT_ALL);
 
 	if (!err)
-		err = uc_mem_write(cpu->uc, STAGE2_BASE + 8 * (cpu->ram_base / GIB), &entry,
-				   sizeof(entry));
+		err = put_entry(cpu, STAGE2_BASE, cpu->ram_base / GIB, level2 | 3);
+	for (uint64_t i = 0; !err && i < blocks; i++)
+		err = put_entry(cpu, level2, i, (cpu->ram_base + i * MIB2) | leaf | 1);
+	if (!err && cpu->ram_size % MIB2)
+		err = put_entry(cpu, level2, blocks, level3 | 3);
+	for (uint64_t at = blocks * MIB2; !err && at < cpu->ram_size; at += PAGE)
+		err = put_entry(cpu, level3, at % MIB2 / PAGE,
+				(cpu->ram_base + at) | leaf | 3);
 	if (!err)
 		err = cpu_cp_write(cpu->uc, CPU_REG_VTCR, vtcr);
 	if (!err)
@@ -49,6 +65,8 @@ static uc_err configure(struct cpu *cpu)
 		err = map_stage2(cpu);
 	if (!err)
 		err = cpu_cp_write(cpu->uc, CPU_REG_HCR_EL2, UINT64_C(1) << 31 | 1);
+	if (!err) /* Unicorn's own PMU is out of reach: see judge_access() */
+		err = cpu_cp_write(cpu->uc, CPU_REG_MDCR_EL2, MDCR_TPM);
 	if (!err)
 		err = cpu_cp_write(cpu->uc, CPU_REG_OSLAR, 0);
 	if (!err)

@@ -19,6 +19,7 @@
 #include "emu/cpu-priv.h"
 
 #define LINE_BYTES UINT64_C(64) /* what CTR_EL0 says */
+#define ESR_IL	   (UINT64_C(1) << 25)
 
 /* Instructions for which the hook on each outlives its need. */
 enum { EACH_STAYS = 1 << 20 };
@@ -318,7 +319,7 @@ static uint32_t taken_over(struct cpu *cpu, uint32_t enc, bool write, uint64_t p
 
 /*
  * Hooks run before Unicorn's own privilege check: on anything but OK the access
- * is left to it, which traps what EL0 may not touch.
+ * is left to it, which refuses it too; how, judge_access() says.
  */
 static uint32_t on_mrs(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *reg,
 		       void *opaque)
@@ -557,6 +558,37 @@ static bool retires_itself(uint32_t intno)
 	       intno == EXCEPTION_INTR_SMC || intno == EXCEPTION_INTR_FETCH_ABORT;
 }
 
+/*
+ * An access that a hook left to Unicorn. Some registers it does not know, where EL0
+ * may be trapped and not undefined; others it does, which this machine may not have
+ * or may refuse: those MDCR_EL2.TPM traps. The machine has the word.
+ */
+static void judge_access(struct cpu *cpu, struct cpu_exception *exc)
+{
+	const uint64_t ec = exc->esr >> CPU_EC_SHIFT;
+	enum sysreg_result result;
+	unsigned rt = 0;
+	uint64_t value;
+	uint32_t enc, read;
+
+	if (!exc->began || (ec != CPU_EC_UNKNOWN && ec != CPU_EC_SYSREG))
+		return;
+	enc = insn_sysreg(exc->word, &rt);
+	if (!enc || !cpu_bit_test(cpu->owned, enc))
+		return;
+	read = exc->word >> 21 & 1;
+	result = read ? cpu->ops.sysreg_read(cpu->ops.opaque, enc, cpu->el, &value) :
+			cpu->ops.sysreg_may_write(cpu->ops.opaque, enc, cpu->el);
+	if (result == SYSREG_OK)
+		return;
+	exc->target = 1;
+	exc->esr = ESR_IL;
+	if (result == SYSREG_TRAP_EL1)
+		exc->esr |= (uint64_t)CPU_EC_SYSREG << CPU_EC_SHIFT | (enc >> 14 & 3) << 20 |
+			    (enc & 7) << 17 | (enc >> 11 & 7) << 14 |
+			    (enc >> 7 & 15) << 10 | rt << 5 | (enc >> 3 & 15) << 1 | read;
+}
+
 /* The exception that stopped the engine, with what ran before it settled. */
 static enum cpu_stop take_exception(struct cpu *cpu, struct cpu_exception *exc)
 {
@@ -578,6 +610,7 @@ static enum cpu_stop take_exception(struct cpu *cpu, struct cpu_exception *exc)
 		cpu_count_before(cpu, pc);
 		cpu_settle(cpu, executed_before(cpu, pc));
 		exc->began = cpu_word_at(cpu, pc, &exc->word, &pa);
+		judge_access(cpu, exc);
 	}
 	cpu->el = cpu_pstate_el(cpu_pstate_read(cpu));
 	return CPU_STOP_EXCEPTION;
