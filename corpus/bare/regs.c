@@ -166,22 +166,29 @@ static struct answer ask_zeros(unsigned reg)
 
 /* -- SET and CLR ----------------------------------------------------------- */
 
+static void say_mask(const char *what, const char *name, uint64_t value)
+{
+	say_text(what);
+	say_text(".");
+	say(name, value);
+}
+
 /* Both name the same mask; ones act and zeros do not. */
 static void pair(const char *name, unsigned setter, unsigned clearer)
 {
 	set(clearer, ~UINT64_C(0));
-	say_of(name, "clear-all", read_one(setter));
+	say_mask(name, "clear-all", read_one(setter));
 	set(setter, UINT64_C(0x80000005));
-	say_of(name, "set-some", read_one(setter));
-	say_of(name, "set-some-by-clr", read_one(clearer));
+	say_mask(name, "set-some", read_one(setter));
+	say_mask(name, "set-some-by-clr", read_one(clearer));
 	set(setter, 0);
-	say_of(name, "set-none", read_one(setter));
+	say_mask(name, "set-none", read_one(setter));
 	set(clearer, 4);
-	say_of(name, "clear-one", read_one(setter));
+	say_mask(name, "clear-one", read_one(setter));
 	set(clearer, 0);
-	say_of(name, "clear-none", read_one(setter));
+	say_mask(name, "clear-none", read_one(setter));
 	set(setter, ~UINT64_C(0));
-	say_of(name, "set-all", read_one(setter));
+	say_mask(name, "set-all", read_one(setter));
 	set(clearer, ~UINT64_C(0));
 }
 
@@ -221,20 +228,19 @@ static void pmcr_resets(const char *name, uint64_t bits)
 	set(CNTR0, 5); /* undefined without counters */
 	set(PMOVSSET, UINT64_C(0x80000001));
 	set(PMCR, bits);
-	say_of(name, "pmcr-written-bits", mrs(pmcr_el0) & 0x7ff);
-	say_of(name, "pmccntr", mrs(pmccntr_el0));
+	say_mask(name, "pmcr-written-bits", mrs(pmcr_el0) & 0x7ff);
+	say_mask(name, "pmccntr", mrs(pmccntr_el0));
 	if (bare_counters())
-		say_of(name, "pmevcntr0", read_one(CNTR0));
-	say_of(name, "pmovs", read_one(PMOVSSET));
+		say_mask(name, "pmevcntr0", read_one(CNTR0));
+	say_mask(name, "pmovs", read_one(PMOVSSET));
 }
 
 /* -- EL0 ------------------------------------------------------------------- */
 
 /* For each value 0..15 of PMUSERENR_EL0 (EN SW CR ER from bit 0): o is allowed,
  * t a trap of a system register access, u undefined. */
-static void rights(const char *what, unsigned reg, stub *(*of)(unsigned), char out[17])
+static void rights(unsigned reg, stub *(*of)(unsigned), char out[17])
 {
-	(void)what;
 	for (unsigned bits = 0; bits < 16; bits++) {
 		unsigned before = bare_faults;
 
@@ -260,7 +266,7 @@ static void walk_rights(const char *what, stub *(*of)(unsigned))
 	unsigned last;
 
 	for (unsigned reg = 0; reg < REGS; reg++)
-		rights(what, reg, of, all[reg]);
+		rights(reg, of, all[reg]);
 	for (unsigned reg = 0; reg < REGS; reg = last + 1) {
 		for (last = reg; array_of(reg) && last + 1 < REGS &&
 				 array_of(last + 1) == array_of(reg) &&

@@ -3,9 +3,36 @@
  * Work to be counted: void work_NAME(pmcr, page). What is counted begins after the
  * MSR that sets PMCR_EL0.E and includes the one that clears it; so each work has
  * an ISB and an MSR besides its own instructions, 2 of INST_RETIRED. The page is
- * data that no counted instruction touched before.
+ * data that nothing touched before.
  */
-	.text
+	.section .text.works, "ax"
+
+#define PMCR_P 2
+
+/* void work_twice(work, pmcr, page, other): the second time counts, and between the
+ * two nothing runs but this. */
+	.balign	64
+	.globl work_twice
+work_twice:
+	stp	x29, x30, [sp, #-48]!
+	stp	x19, x20, [sp, #16]
+	stp	x21, x22, [sp, #32]
+	mov	x19, x0
+	mov	x20, x1
+	mov	x21, x3
+	mov	x0, x1
+	mov	x1, x2
+	blr	x19
+	mov	x0, #PMCR_P
+	msr	pmcr_el0, x0
+	isb
+	mov	x0, x20
+	mov	x1, x21
+	blr	x19
+	ldp	x19, x20, [sp, #16]
+	ldp	x21, x22, [sp, #32]
+	ldp	x29, x30, [sp], #48
+	ret
 
 	.macro	begin name
 	.balign	64
