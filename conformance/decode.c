@@ -99,7 +99,8 @@ static void learn_events(struct decode_ctx *ctx)
 	for (unsigned i = 0; i < scn->nevents; i++) {
 		enum scn_counts counts = scn->events[i].counts;
 
-		ctx->exact[i] = counts == SCN_COUNTS_EL0 || counts == SCN_COUNTS_NOTHING;
+		ctx->exact[i] = counts == SCN_COUNTS_EL0 || counts == SCN_COUNTS_PART ||
+				counts == SCN_COUNTS_NOTHING;
 		ctx->own[i] = true;
 	}
 	for (unsigned i = 0; i < scn->nsteps; i++) {

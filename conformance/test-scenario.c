@@ -183,7 +183,6 @@ static const struct {
 	{"expect probe armv8pmu_write_counter value=1\n",
 	 "t:3: not built yet: expect probe"},
 	{"ioctl c modify c\n", "t:3: not built yet: ioctl modify"},
-	{"machine preset=full\n", "t:3: not built yet: preset=full"},
 	{"machine cpus=2\n", "t:3: not built yet: cpus=2"},
 	{"event d raw/1 freq=1000\n", "t:3: not built yet: freq"},
 	{"event d raw/1 sample=ip,callchain\n", "t:3: not built yet: sample=callchain"},

@@ -42,6 +42,19 @@ static const struct machine_preset presets[] = {
 		.l1i = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
 		.l1d = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
 	},
+	{
+		.name = "full-p4",
+		.what = "the same as PMUv3 p4: 32-bit counters, joined by CHAIN",
+		.counters = 6,
+		.pmuver = PMUV3_P4,
+		.events = full_events,
+		.nevents = sizeof(full_events) / sizeof(full_events[0]),
+		.cpu_hz = 1000000000,
+		.cntfrq = 62500000,
+		.predictor = true,
+		.l1i = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
+		.l1d = { .sets = 64, .ways = 2, .line = 64, .policy = CACHE_LRU },
+	},
 };
 
 const struct machine_preset *machine_preset_at(unsigned i)

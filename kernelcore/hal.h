@@ -32,6 +32,7 @@ struct hal;
 #define HAL_PMSWINC_EL0	   HAL_SYSREG(3, 3, 9, 12, 4)
 #define HAL_PMSELR_EL0	   HAL_SYSREG(3, 3, 9, 12, 5)
 #define HAL_PMCEID0_EL0	   HAL_SYSREG(3, 3, 9, 12, 6)
+#define HAL_ID_AA64DFR0_EL1 HAL_SYSREG(3, 0, 0, 5, 0)
 #define HAL_PMCEID1_EL0	   HAL_SYSREG(3, 3, 9, 12, 7)
 #define HAL_PMCCNTR_EL0	   HAL_SYSREG(3, 3, 9, 13, 0)
 #define HAL_PMUSERENR_EL0  HAL_SYSREG(3, 3, 9, 14, 0)

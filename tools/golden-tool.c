@@ -74,6 +74,13 @@ static int load_scenarios(struct arguments *args, char **files, bool note)
 			scn_free(scn);
 			continue;
 		}
+		if (!args->exact_samples &&
+		    golden_refuse_companion(scn, NULL, 0, err, sizeof(err))) {
+			if (note)
+				fprintf(stderr, "%s: QEMU would lose its samples\n", scn->name);
+			scn_free(scn);
+			continue;
+		}
 		if (strcmp(scn->machine.preset, args->preset)) {
 			if (note && strcmp(args->preset, DEFAULT_PRESET) == 0)
 				fprintf(stderr, "%s: of preset %s\n", scn->name,

@@ -53,6 +53,22 @@ static struct scn_event *add_event(struct parser *p, const struct parse_word *wo
 	return event;
 }
 
+/* Events that the instructions alone decide, not what a cache or a predictor still
+ * holds: L1D_CACHE, LD_RETIRED, ST_RETIRED, PC_WRITE_RETIRED, BR_IMMED_RETIRED,
+ * BR_RETURN_RETIRED, UNALIGNED_LDST_RETIRED, MEM_ACCESS, INST_SPEC, BR_RETIRED. */
+static bool is_part(const struct perf_event_attr *attr)
+{
+	static const uint8_t events[] = { 0x04, 0x06, 0x07, 0x0c, 0x0d,
+					  0x0e, 0x0f, 0x13, 0x1b, 0x21 };
+
+	if (attr->type == TYPE_HARDWARE)
+		return attr->config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	for (size_t i = 0; attr->type == TYPE_RAW && i < sizeof(events); i++)
+		if (attr->config == events[i])
+			return true;
+	return false;
+}
+
 /* Which instructions will it count? What the kernel makes of a raw number is
  * armpmu_map_event's and armv8_pmuv3's business: the numbers below are the
  * architecture's (Arm ARM D13.12: SW_INCR, INST_RETIRED, CPU_CYCLES). */
@@ -63,6 +79,9 @@ static enum scn_counts what_counts(const struct perf_event_attr *attr)
 	bool raw = attr->type == TYPE_RAW &&
 		   (config == 0x00 || config == 0x08 || config == 0x11);
 
+	if (is_part(attr) && attr->exclude_kernel && !attr->exclude_user && !attr->freq &&
+	    !attr->inherit)
+		return SCN_COUNTS_PART;
 	if ((!hardware && !raw) || attr->freq || attr->inherit)
 		return SCN_COUNTS_UNKNOWN;
 	if (raw && config == 0)

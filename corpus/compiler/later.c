@@ -31,9 +31,7 @@ static int machine_preset(struct parser *p, const struct parse_word *word,
 {
 	char *copy;
 
-	if (!strcmp(text, "full"))
-		parse_unbuilt(p, "preset=full");
-	else if (strcmp(text, "qemu-a57"))
+	if (strcmp(text, "qemu-a57") && strcmp(text, "full") && strcmp(text, "full-p4"))
 		return parse_fail(p, word, "unknown preset: `%s`", text);
 	copy = strdup(text);
 	if (!copy)

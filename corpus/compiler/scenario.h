@@ -57,6 +57,7 @@ enum scn_counts {
 	SCN_COUNTS_EL1,	    /* the kernel's only (exclude=user) */
 	SCN_COUNTS_BOTH,    /* both */
 	SCN_COUNTS_NOTHING, /* no instruction counts: SW_INCR, or both excluded */
+	SCN_COUNTS_PART,    /* of the agent's EL0 instructions always the same ones */
 	SCN_COUNTS_UNKNOWN, /* other types, frequency, other tasks' work */
 };
 

@@ -223,7 +223,8 @@ static bool try_slot(struct perf_slot_set *set, const struct kperf_event *event)
 /* Linux validate_group(): could the group ever go on? */
 static bool group_fits(const struct kperf_event *event)
 {
-	struct perf_slot_set set = {.counters = event->perf->pmu.counters};
+	struct perf_slot_set set = {.counters = event->perf->pmu.counters,
+				    .long_events = event->perf->pmu.long_events};
 	const struct kperf_event *leader = event->leader, *sibling;
 
 	if (!try_slot(&set, leader))

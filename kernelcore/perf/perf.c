@@ -98,9 +98,10 @@ int kperf_cpu_online(struct kperf *perf, struct hal *hal)
 		perf->online = true;
 	}
 	cpu->set.counters = perf->pmu.counters;
+	cpu->set.long_events = perf->pmu.long_events;
 	if (!perf->irq_requested)
 		perf->irq_requested = ksys_irq_request(perf->sys, PMU_INTID) == 0;
-	perf_pmu_reset(hal, perf->policy, perf->pmu.counters);
+	perf_pmu_reset(hal, perf->policy, &perf->pmu);
 	if (perf->irq_requested)
 		ksys_irq_enable(perf->sys, hal, PMU_INTID, true);
 	return 0;

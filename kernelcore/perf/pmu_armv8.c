@@ -9,9 +9,13 @@
 #define PMCR_P (UINT64_C(1) << 1)
 #define PMCR_C (UINT64_C(1) << 2)
 #define PMCR_LC (UINT64_C(1) << 6)
+#define PMCR_LP (UINT64_C(1) << 7)
 #define PMCR_MASK UINT64_C(0xff) /* the writable ones */
 #define PMCR_N(v) ((unsigned)((v) >> 11 & 0x1f))
 #define EVTYPE_MASK UINT64_C(0xc800ffff)
+
+/* ID_AA64DFR0_EL1.PMUVer */
+enum { PMUVER_P5 = 6, PMUVER_IMP_DEF = 15 };
 
 /* An unlengthened 64-bit counter is made to overflow at 32 bits. */
 #define BIAS (UINT64_C(0xffffffff) << 32)
@@ -24,9 +28,13 @@ static void pmcr_write(struct hal *hal, uint64_t value)
 
 void perf_pmu_probe(struct hal *hal, struct perf_pmu_info *info)
 {
+	uint64_t version;
+
 	info->counters = PMCR_N(hal_sysreg_read(hal, HAL_PMCR_EL0));
 	info->pmceid[0] = hal_sysreg_read(hal, HAL_PMCEID0_EL0);
 	info->pmceid[1] = hal_sysreg_read(hal, HAL_PMCEID1_EL0);
+	version = hal_sysreg_read(hal, HAL_ID_AA64DFR0_EL1) >> 8 & 0xf;
+	info->long_events = version >= PMUVER_P5 && version != PMUVER_IMP_DEF;
 }
 
 /* PMCEID0 has events 0 to 31 below and 0x4000 to 0x401f above, PMCEID1 the
@@ -53,15 +61,16 @@ static void disable_interrupts(struct hal *hal, uint32_t mask)
 }
 
 /* Linux armv8pmu_reset(): the enables are UNKNOWN at reset. */
-void perf_pmu_reset(struct hal *hal, const struct kperf_policy *policy, unsigned counters)
+void perf_pmu_reset(struct hal *hal, const struct kperf_policy *policy,
+		    const struct perf_pmu_info *info)
 {
 	uint32_t mask = UINT32_MAX;
 
 	if (policy->reset_present_only)
-		mask = UINT32_C(1) << PMU_CYCLE | ((UINT32_C(1) << counters) - 1);
+		mask = UINT32_C(1) << PMU_CYCLE | ((UINT32_C(1) << info->counters) - 1);
 	disable_counters(hal, mask);
 	disable_interrupts(hal, mask);
-	pmcr_write(hal, PMCR_P | PMCR_C | PMCR_LC);
+	pmcr_write(hal, PMCR_P | PMCR_C | PMCR_LC | (info->long_events ? PMCR_LP : 0));
 }
 
 void perf_pmu_start(struct hal *hal)

@@ -30,13 +30,14 @@ enum {
 struct perf_pmu_info {
 	unsigned counters; /* PMCR_EL0.N */
 	uint64_t pmceid[2];
+	bool long_events; /* PMUv3 p5: every counter is 64 bits wide */
 };
 
 /* Any context: what this PMU has. */
 void perf_pmu_probe(struct hal *hal, struct perf_pmu_info *info);
 bool perf_pmu_has_event(const struct perf_pmu_info *info, unsigned number);
 void perf_pmu_reset(struct hal *hal, const struct kperf_policy *policy,
-		    unsigned counters);
+		    const struct perf_pmu_info *info);
 
 /* All counters: PMCR.E. */
 void perf_pmu_start(struct hal *hal);

@@ -21,9 +21,11 @@ static bool take(struct perf_slot_set *set, unsigned counter)
 
 /* Linux armv8pmu_event_is_chained(): without long counters a 64-bit event
  * needs two, unless it sits on the cycle counter or user space may read it. */
-static bool is_chained(const struct kperf_event *event, int counter)
+static bool is_chained(const struct perf_slot_set *set, const struct kperf_event *event,
+		       int counter)
 {
-	return event->hw.is_64bit && !event->hw.user_read && counter != PMU_CYCLE;
+	return !set->long_events && event->hw.is_64bit && !event->hw.user_read &&
+	       counter != PMU_CYCLE;
 }
 
 static int get_single(struct perf_slot_set *set)
@@ -56,14 +58,14 @@ int perf_slot_get(struct perf_slot_set *set, const struct kperf_event *event)
 		if (event->hw.is_64bit && event->hw.user_read)
 			return -EAGAIN;
 	}
-	return is_chained(event, event->hw.counter) ? get_pair(set) : get_single(set);
+	return is_chained(set, event, event->hw.counter) ? get_pair(set) : get_single(set);
 }
 
 void perf_slot_put(struct perf_slot_set *set, const struct kperf_event *event)
 {
 	uint32_t bit = UINT32_C(1) << event->hw.counter;
 
-	if (is_chained(event, event->hw.counter))
+	if (is_chained(set, event, event->hw.counter))
 		bit |= bit >> 1;
 	set->used &= ~bit;
 }
@@ -147,8 +149,10 @@ int perf_slot_add(struct perf_cpu *cpu, struct kperf_event *event)
 		.event = event,
 		.evtype = event->hw.evtype,
 		.counter = (uint8_t)counter,
-		.chained = is_chained(event, counter),
-		.biased = counter == PMU_CYCLE && !event->hw.is_64bit,
+		.chained = is_chained(&cpu->set, event, counter),
+		/* Linux armv8pmu_event_needs_bias() */
+		.biased = !event->hw.is_64bit &&
+			  (counter == PMU_CYCLE || cpu->set.long_events),
 	};
 	event->hw.counter = counter;
 	event->hw.stopped = true;

@@ -38,6 +38,7 @@ static_assert(sizeof(struct perf_slot) == PERF_SLOT_SIZE, "one cache line a slot
 struct perf_slot_set {
 	uint32_t used;
 	unsigned counters; /* PMCR_EL0.N */
+	bool long_events;  /* of 64 bits each */
 };
 
 /* A counter for @event, marked as used: 0..31 (of a pair the upper), or
