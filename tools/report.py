@@ -65,9 +65,11 @@ def profile_of(golden, profiles):
 def check_all(args, profiles):
     results = []
     goldens = sorted(os.listdir(os.path.join(args.corpus, "golden")))
+    for unknown in set(args.golden) - set(goldens):
+        raise Bad(f"no such golden: {unknown}")
     for golden in goldens:
         profile = profile_of(golden, profiles)
-        if not profile:
+        if not profile or (args.golden and golden not in args.golden):
             continue
         # What only one machine could record has no golden elsewhere.
         wanted = [name for name in args.scenarios if golden in profiles or os.path.exists(
@@ -78,7 +80,7 @@ def check_all(args, profiles):
                        may_differ=True)
         results += parse_check(text, golden, profile)
     for profile in profiles:  # those that are no Linux: against the first golden
-        if not any(profile_of(g, profiles) == profile for g in goldens):
+        if not args.golden and not any(profile_of(g, profiles) == profile for g in goldens):
             text = command(args.pmulab, "check", "--profile", profile, "--golden", goldens[0],
                            *args.scenarios, may_differ=True)
             results += parse_check(text, f"{profile} vs {goldens[0]}", profile)
@@ -218,6 +220,8 @@ def arguments():
     parser.add_argument("--pmulab", default=os.path.join(ROOT, "build/tools/pmulab"))
     parser.add_argument("--corpus", default=os.environ.get("PMULAB_CORPUS",
                                                            os.path.join(ROOT, "corpus")))
+    parser.add_argument("--golden", action="append", default=[], metavar="KERNEL",
+                        help="against this one only (may be repeated; default: all)")
     parser.add_argument("--html", metavar="FILE", help="write the page there")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON there")

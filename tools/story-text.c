@@ -150,7 +150,8 @@ static void tell_flag(struct teller *t, const struct story_event *e, const char 
 	char bits[100];
 
 	regtext_bits(e->a, bits, sizeof(bits));
-	say(t, "flag", "PMOVS bit %s %s: PMOVS = 0x%llx", bits, verb, U(e->b));
+	say(t, "flag", "PMOVS %s %s %s: PMOVS = 0x%llx", e->a & (e->a - 1) ? "bits" : "bit", bits,
+	    verb, U(e->b));
 }
 
 static void tell_line(struct teller *t, const struct story_event *e)
