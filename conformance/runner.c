@@ -70,6 +70,8 @@ static int machine_settings(const struct scn *scn, const struct runner_config *c
 		.no_pmu_irq = m->irq != SCN_IRQ_OK,
 		.ram_size = RAM_SIZE,
 		.max_insns = config->max_insns ? config->max_insns : RUNNER_MAX_INSNS,
+		.timing = config->timing,
+		.skid = config->skid ? *config->skid : m->skid,
 	};
 	if (machine->preset)
 		return 0;

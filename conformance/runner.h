@@ -25,6 +25,8 @@ struct runner_config {
 	const char *agent;	/* path of the agent's ELF */
 	const char *kernel;	/* path of the EL1 image; guest mode only */
 	uint64_t max_insns;	/* 0: RUNNER_MAX_INSNS */
+	const struct timing_model *timing; /* NULL: icount */
+	const uint64_t *skid;	/* instead of the scenario's; NULL: that */
 	/* Called before the program starts: with the booted host (host mode), or
 	 * before the image does (guest mode; @host is NULL). May be NULL. */
 	void (*prepare)(void *opaque, struct machine *machine, struct host *host);

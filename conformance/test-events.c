@@ -90,7 +90,11 @@ enum {
 #define MSR(enc, t)	(UINT32_C(0xd5000000) | (uint32_t)(enc) << 5 | (t))
 #define DAIFCLR2	UINT32_C(0xd50342ff)
 #define DAIFSET2	UINT32_C(0xd50342df)
-enum { EQ, NE, CS, CC, MI, PL, VS, VC, AL = 14 };
+#define MOVZ32(d, i)	(UINT32_C(0xd2c00000) | (uint32_t)(i) << 5 | (d))
+#define CBZ32(r, n)	(UINT32_C(0x34000000) | ((uint32_t)(n)&0x7ffff) << 5 | (r))
+#define TBZ32(r, b, n)	(TBZ(r, b, n) | UINT32_C(1) << 31)
+#define TBNZ32(r, b, n) (TBZ32(r, b, n) | UINT32_C(1) << 24)
+enum { EQ, NE, CS, CC, MI, PL, VS, VC, HI, LS, GE, LT, GT, LE };
 
 static const enum cpu_engine engines[] = { CPU_ENGINE_STEP, CPU_ENGINE_BLOCK };
 
@@ -278,6 +282,14 @@ static const struct program programs[] = {
 	    { 0x23, 0, 33 }, /* three mispredictions, one refill */
 	    { 0x24, 0, 3 }, { 0x11, 13, 49 },
 	    { 0x06, 0, 0 }, { 0x07, 0, 0 }, { 0x13, 0, 0 } } },
+	{ "branches to their successors",
+	  /* 0 - 1: N, not Z, not C, not V; x1 is 1 << 32 */
+	  { CMP(0, 1), BCOND(NE, 1), BCOND(CC, 1), BCOND(MI, 1), BCOND(VC, 1), BCOND(LS, 1),
+	    BCOND(LT, 1), BCOND(LE, 1), BCOND(GT, 1), MOVZ32(1, 1), CBZ32(1, 1), CBZ(1, 1),
+	    CBNZ(1, 1), TBZ32(1, 0, 1), TBNZ32(1, 0, 1), TBZ(0, 3, 1) }, 16,
+	  { { 0x08, 17, 17 }, { 0x0d, 14, 14 }, { 0x21, 14, 14 },
+	    { 0x0c, 11, 11 }, /* all but B.GT, CBZ x1 and TBZ of bit 32 */
+	    { 0x10, 11, 11 } } },
 	{ "exceptions",
 	  /* to EL0 by SVC (sync vector: 7 instructions to ERET), there an UNDEF,
 	   * which is skipped (11), and back by SVC (7) */

@@ -22,6 +22,8 @@ enum {
 	KEY_PRESET,
 	KEY_KASLR,
 	KEY_POISON,
+	KEY_TIMING,
+	KEY_SKID,
 	EXIT_CUT = 3, /* the limit was reached, or nothing was left to wait for */
 	MIB = 1 << 20,
 };
@@ -29,8 +31,9 @@ enum {
 struct args {
 	const char *image, *initrd, *append, *trace;
 	const struct machine_preset *preset;
+	const struct timing_model *timing;
 	enum cpu_engine engine;
-	uint64_t cpus, memory, max_insns, quantum, kaslr_seed;
+	uint64_t skid, cpus, memory, max_insns, quantum, kaslr_seed;
 	int64_t counters;
 	int pmuver;
 	bool poison, verbose;
@@ -49,32 +52,19 @@ static const struct argp_option options[] = {
 	{ "poison", KEY_POISON, NULL, 0, "PMU registers hold junk at reset", 0 },
 	{ "max-insns", KEY_MAX_INSNS, "N", 0, "Stop after N instructions", 0 },
 	{ "quantum", KEY_QUANTUM, "N", 0, "Cycles of a CPU's turn (default 20000)", 0 },
+	{ "timing", KEY_TIMING, "T", 0, "icount (default) or inorder", 0 },
+	{ "skid", KEY_SKID, "N", 0, "Cycles between an interrupt and its being taken", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
 	{ "trace", 't', "FILE", 0, "Write every event of the machine's bus there", 0 },
 	{ "verbose", 'v', NULL, 0, "Say on stderr how the run ended and what it took", 0 },
 	{ 0 },
 };
 
-static uint64_t number(const char *what, const char *text, uint64_t lo, uint64_t hi)
-{
-	char *end;
-	uint64_t value;
-
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || value < lo || value > hi) {
-		complain("--%s takes a number from %" PRIu64 " to %" PRIu64 ": %s", what, lo,
-			 hi, text);
-		exit(EXIT_USAGE);
-	}
-	return value;
-}
-
 static error_t parse_option(int key, char *arg, struct args *args)
 {
 	switch (key) {
 	case KEY_COUNTERS:
-		args->counters = (int64_t)number("counters", arg, 0, 31);
+		args->counters = (int64_t)parse_count("counters", arg, 0, 31);
 		return 0;
 	case KEY_PMUVER:
 		args->pmuver = pmuv3_version_from_name(arg);
@@ -89,13 +79,22 @@ static error_t parse_option(int key, char *arg, struct args *args)
 		complain("no such preset: %s", arg);
 		exit(EXIT_USAGE);
 	case KEY_MAX_INSNS:
-		args->max_insns = number("max-insns", arg, 1, UINT64_MAX);
+		args->max_insns = parse_count("max-insns", arg, 1, UINT64_MAX);
 		return 0;
 	case KEY_QUANTUM:
-		args->quantum = number("quantum", arg, 100, UINT32_MAX);
+		args->quantum = parse_count("quantum", arg, 100, UINT32_MAX);
 		return 0;
 	case KEY_KASLR:
-		args->kaslr_seed = number("kaslr-seed", arg, 1, UINT64_MAX);
+		args->kaslr_seed = parse_count("kaslr-seed", arg, 1, UINT64_MAX);
+		return 0;
+	case KEY_TIMING:
+		args->timing = timing_model(arg);
+		if (args->timing)
+			return 0;
+		complain("no such timing: %s", arg);
+		exit(EXIT_USAGE);
+	case KEY_SKID:
+		args->skid = parse_count("skid", arg, 0, UINT32_MAX);
 		return 0;
 	case KEY_POISON:
 		args->poison = true;
@@ -120,10 +119,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->append = arg;
 		break;
 	case 'c':
-		args->cpus = number("cpus", arg, 1, MACHINE_CPUS);
+		args->cpus = parse_count("cpus", arg, 1, MACHINE_CPUS);
 		break;
 	case 'm':
-		args->memory = number("memory", arg, 16, 1024);
+		args->memory = parse_count("memory", arg, 16, 1024);
 		break;
 	case 'e':
 		if (parse_engine(arg, &args->engine)) {
@@ -285,6 +284,8 @@ int cmd_boot(int argc, char **argv)
 			.machine = {
 				.preset = args.preset,
 				.engine = args.engine,
+				.timing = args.timing,
+				.skid = args.skid,
 				.counters = (int)args.counters,
 				.pmuver = args.pmuver,
 				.poison_reset = args.poison,

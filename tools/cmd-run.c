@@ -18,32 +18,25 @@ struct args {
 	const char *scenario, *profile, *output, *bus;
 	enum cpu_engine engine;
 	enum runner_mode mode;
-	bool json;
+	const struct timing_model *timing;
+	uint64_t skid;
+	bool has_skid, json;
 };
+
+enum { KEY_SKID = 256 };
 
 static const struct argp_option options[] = {
 	{ "profile", 'p', "P", 0, "The kernel to be (default: the first of `pmulab profiles`)", 0 },
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
 	{ "mode", 'm', "MODE", 0, "host (default), or guest: the kernel at EL1 of the emulated CPU", 0 },
-	{ "timing", 't', "T", 0, "icount (default); inorder is not built yet", 0 },
+	{ "timing", 't', "T", 0, "icount (default) or inorder", 0 },
+	{ "skid", KEY_SKID, "N", 0, "Cycles between an interrupt and its being taken "
+	  "(default: the scenario's)", 0 },
 	{ "json", 'j', NULL, 0, "Print the trace as JSON", 0 },
 	{ "output", 'o', "FILE", 0, "Write the trace there", 0 },
 	{ "bus", 'b', "FILE", 0, "Write every event of the machine's bus there, one a line", 0 },
 	{ 0 },
 };
-
-static void want(struct argp_state *state, const char *what, const char *arg,
-		 const char *have, const char *later)
-{
-	if (!strcmp(arg, have))
-		return;
-	if (!strcmp(arg, later))
-		complain("not built yet: --%s %s", what, arg);
-	else
-		complain("no such %s: %s", what, arg);
-	(void)state;
-	exit(EXIT_USAGE);
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -69,7 +62,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		break;
 	case 't':
-		want(state, "timing", arg, "icount", "inorder");
+		args->timing = timing_model(arg);
+		if (!args->timing) {
+			complain("no such timing: %s", arg);
+			exit(EXIT_USAGE);
+		}
+		break;
+	case KEY_SKID:
+		args->skid = parse_count("skid", arg, 0, UINT32_MAX);
+		args->has_skid = true;
 		break;
 	case 'j':
 		args->json = true;
@@ -215,6 +216,8 @@ static int run(const struct args *args, const struct scn *scn)
 		.profile = args->profile,
 		.mode = args->mode,
 		.engine = args->engine,
+		.timing = args->timing,
+		.skid = args->has_skid ? &args->skid : NULL,
 		.agent = where_agent(),
 		.kernel = where_kernel(),
 		.prepare = args->bus ? watch_bus : NULL,

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,6 +174,21 @@ void names_free(char **names)
 	for (size_t i = 0; names && names[i]; i++)
 		free(names[i]);
 	free(names);
+}
+
+uint64_t parse_count(const char *what, const char *text, uint64_t lo, uint64_t hi)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || value < lo || value > hi) {
+		complain("--%s takes a number from %" PRIu64 " to %" PRIu64 ": %s", what, lo,
+			 hi, text);
+		exit(EXIT_USAGE);
+	}
+	return value;
 }
 
 int parse_engine(const char *text, enum cpu_engine *engine)

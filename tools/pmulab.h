@@ -52,6 +52,9 @@ struct argp_state;
 void one_line_errors(struct argp_state *state);
 
 
+/* What option --@what says, from @lo to @hi; else complains and exits. */
+uint64_t parse_count(const char *what, const char *text, uint64_t lo, uint64_t hi);
+
 /* 0, or -1: no such engine, mode. */
 int parse_engine(const char *text, enum cpu_engine *engine);
 int parse_mode(const char *text, enum runner_mode *mode);
