@@ -247,10 +247,13 @@ struct program {
 	uint32_t code[24];
 	unsigned n;
 	struct {
-		uint16_t event;
+		uint32_t event; /* and where: EL0, EL1 */
 		uint64_t icount, inorder; /* what it counts under each timing */
 	} want[25];
 };
+
+#define EL0_ONLY (UINT32_C(1) << 31)
+#define EL1_ONLY (UINT32_C(1) << 30)
 
 /* clang-format off */
 static const struct program programs[] = {
@@ -302,6 +305,20 @@ static const struct program programs[] = {
 	    { 0x01, 3, 2 },
 	    { 0x23, 0, 87 }, /* entries 21, ERETs 21, B.EQ 14, ISB 7, vectors' lines 24 */
 	    { 0x24, 0, 22 }, { 0x11, 30, 139 } } },
+	{ "exceptions by level",
+	  { MSR(CONTEXTIDR, 0), SVC, UDF, SVC, ISB }, 5,
+	  { { EL0_ONLY | 0x09, 2, 2 }, { EL1_ONLY | 0x09, 1, 1 },
+	    { EL0_ONLY | 0x0a, 0, 0 }, { EL1_ONLY | 0x0a, 3, 3 },
+	    { EL0_ONLY | 0x08, 1, 1 }, { EL0_ONLY | 0x1b, 2, 2 },
+	    { EL0_ONLY | 0x14, 2, 2 }, { EL0_ONLY | 0x0b, 0, 0 },
+	    { EL0_ONLY | 0x11, 1, 15 }, /* SVC; two entries of 7 */
+	    { EL0_ONLY | 0x23, 0, 14 } } },
+	{ "device accesses",
+	  /* made outside of the core: no data cache, but a fetch */
+	  { LDR(0, 28, 0), STR(0, 28, 1), LDUR(0, 28, 1), NOP }, 4,
+	  { { 0x08, 5, 5 }, { 0x1b, 5, 5 }, { 0x14, 5, 5 }, { 0x06, 2, 2 },
+	    { 0x07, 1, 1 }, { 0x13, 3, 3 }, { 0x0f, 1, 1 }, { 0x04, 0, 0 },
+	    { 0x03, 0, 0 }, { 0x01, 1, 0 }, { 0x09, 0, 0 }, { 0x24, 0, 5 } } },
 	{ "store-exclusives",
 	  /* the second one has no reservation and fails */
 	  { LDXR(0, 17), STXR(1, 0, 17), STXR(2, 0, 17), NOP }, 4,
@@ -333,6 +350,7 @@ static void check_program(const struct program *p, enum cpu_engine engine, const
 		set(&lab, TYPER(i), p->want[i].event);
 	set(&lab, PMCR, 1);
 	cpu_set_x(lab.machine->core, 25, 0x7fffffff);
+	cpu_set_x(lab.machine->core, 28, UINT64_C(0x09000000));
 	run(&lab);
 	for (unsigned i = 0; p->want[i].event; i++) {
 		const uint64_t have = get(&lab, CNTR(i)),
