@@ -322,7 +322,11 @@ static const struct program programs[] = {
 	{ "store-exclusives",
 	  /* the second one has no reservation and fails */
 	  { LDXR(0, 17), STXR(1, 0, 17), STXR(2, 0, 17), NOP }, 4,
-	  { { 0x08, 5, 5 }, { 0x06, 1, 1 }, { 0x07, 1, 1 }, { 0x13, 2, 2 } } },
+	  { { 0x08, 5, 5 }, { 0x06, 1, 1 }, { 0x07, 1, 1 }, { 0x13, 2, 2 }, { 0x04, 2, 2 },
+	    { 0x03, 1, 1 } } },
+	{ "stack",
+	  { LDR(0, 31, 0), LDUR(1, 31, 60) }, 2,
+	  { { 0x04, 3, 3 }, { 0x03, 2, 2 }, { 0x0f, 1, 1 } } },
 };
 /* clang-format on */
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };

@@ -28,8 +28,9 @@ void cpu_settle(struct cpu *cpu, uint64_t executed)
 
 		tally->room[i] -= tally->signal[i] < tally->room[i] ? tally->signal[i] :
 								      tally->room[i];
-		tally->signal[i] = 0;
 	}
+	if (tally->watch)
+		memset(tally->signal, 0, sizeof(tally->signal));
 }
 
 void cpu_ask(struct cpu *cpu, uint64_t most)
@@ -49,21 +50,14 @@ void cpu_ask(struct cpu *cpu, uint64_t most)
 	tally->due = false;
 	if (!tally->watch)
 		return;
-	memcpy(tally->room, grant.room, sizeof(tally->room));
+	for (unsigned i = 0; i < MODEL_LANES; i++)
+		tally->room[i] = MODEL_NEVER;
+	for (uint32_t left = tally->watch; left; left &= left - 1)
+		tally->room[__builtin_ctz(left)] = grant.room[__builtin_ctz(left)];
 	memset(tally->signal, 0, sizeof(tally->signal));
 }
 
 /* -- what is watched ------------------------------------------------------- */
-
-/* A conditional branch to its own successor is the only one whose way the next PC
- * does not tell. */
-static bool is_to_successor(const struct model_insn *insn, uint64_t pc)
-{
-	uint64_t target;
-
-	return insn->classes & INSN_BR_COND && insn_branch_target(insn->word, pc, &target) &&
-	       target == pc + INSN_BYTES;
-}
 
 static bool holds(uint64_t pstate, unsigned condition)
 {
@@ -103,7 +97,7 @@ void cpu_take_off(struct cpu *cpu, const struct model_insn *insn, uint64_t pc,
 	cpu->flying_pa = pa;
 	if (insn->access.size && cpu->tally.watch & MODEL_DATA)
 		cpu->flying_va = insn_address(insn->word, pc, cpu_general, cpu);
-	cpu->flying_taken = is_to_successor(insn, pc) && is_taken(cpu, insn);
+	cpu->flying_taken = model_is_blind(insn) && is_taken(cpu, insn);
 	cpu->airborne = true;
 }
 
@@ -117,10 +111,23 @@ void cpu_touch_down(struct cpu *cpu, uint64_t next)
 		return;
 	cpu->airborne = false;
 	model_insn(&cpu->tally, insn, failed);
-	model_fetch(cpu->model, &cpu->tally, cpu->flying_pa);
+	model_fetch(cpu->model, &cpu->tally, cpu->flying_pa, 1);
 	if (insn->access.size && cpu->tally.watch & MODEL_DATA && !failed)
 		model_data(cpu->model, &cpu->tally, insn, cpu->flying_va, cpu_data_page, cpu);
 	model_branch(cpu->model, &cpu->tally, insn, cpu->flying_pc, next, cpu->flying_taken);
+}
+
+/* Instructions [i, end) of the block, a page at a time. */
+static void fetch(struct cpu *cpu, uint32_t i, uint32_t end)
+{
+	while (i < end) {
+		const uint64_t pa = cpu_block_pa(cpu->block, i);
+		const uint32_t in_page = (uint32_t)(0x1000 - (pa & 0xfff)) / INSN_BYTES;
+		const uint32_t n = end - i < in_page ? end - i : in_page;
+
+		model_fetch(cpu->model, &cpu->tally, pa, n);
+		i += n;
+	}
 }
 
 /* Of the block entered, the instructions before number @end that were not counted
@@ -137,8 +144,7 @@ static void count_to(struct cpu *cpu, uint32_t end)
 		for (uint32_t i = cpu->counted; i < end; i++)
 			model_insn(&cpu->tally, &block->insn[i], false);
 	if (cpu->tally.watch & MODEL_BIT(L1I_REFILL))
-		for (uint32_t i = cpu->counted; i < end; i++)
-			model_fetch(cpu->model, &cpu->tally, cpu_block_pa(block, i));
+		fetch(cpu, cpu->counted, end);
 	cpu->counted = end;
 }
 
@@ -167,18 +173,9 @@ bool cpu_is_plain(const struct cpu *cpu, const struct cpu_block *block)
 {
 	const struct model_tally *tally = &cpu->tally;
 
-	if (block->sum.exclusive && tally->watch & MODEL_STATUS)
+	if (block->sum.blind || (block->sum.exclusive && tally->watch & MODEL_STATUS))
 		return false;
-	if (is_to_successor(&block->insn[block->n - 1],
-			    block->pc + (uint64_t)(block->n - 1) * INSN_BYTES))
-		return false;
-	for (uint32_t left = tally->watch; left; left &= left - 1) {
-		const unsigned i = (unsigned)__builtin_ctz(left);
-
-		if (tally->signal[i] + block->sum.bound[i] >= tally->room[i])
-			return false;
-	}
-	return true;
+	return model_fits(tally, &block->sum);
 }
 
 /* -- what the machine does for an instruction ------------------------------ */
@@ -198,7 +195,7 @@ void cpu_emulated(struct cpu *cpu, const struct cpu_exception *exc)
 		model_decode(cpu->model, exc->word, &insn);
 		cpu_word_at(cpu, exc->elr, &word, &pa);
 		model_insn(&cpu->tally, &insn, false);
-		model_fetch(cpu->model, &cpu->tally, pa);
+		model_fetch(cpu->model, &cpu->tally, pa, 1);
 		model_data(cpu->model, &cpu->tally, &insn, exc->far, NULL, NULL);
 	}
 	cpu_settle(cpu, 1);
@@ -215,14 +212,15 @@ void cpu_add_exception(struct cpu *cpu, const struct cpu_exception *exc, bool en
 		return;
 	/* Nothing of the core's own is pending: a tally of this alone. */
 	memset(tally->signal, 0, sizeof(tally->signal));
-	memset(tally->room, 0xff, sizeof(tally->room));
+	for (unsigned i = 0; i < MODEL_LANES; i++)
+		tally->room[i] = MODEL_NEVER;
 	if (exc->began) {
 		model_add(tally, PMUV3_SIG_INST_SPEC, 1);
 		model_add(tally, PMUV3_SIG_L1I, 1);
 		if (cpu_word_at(cpu, exc->elr, &word, &pa))
-			model_fetch(cpu->model, tally, pa);
+			model_fetch(cpu->model, tally, pa, 1);
 	}
 	if (entry)
 		model_exception(cpu->model, tally);
-	memcpy(signal, tally->signal, sizeof(tally->signal));
+	memcpy(signal, tally->signal, PMUV3_SIGNALS * sizeof(signal[0]));
 }

@@ -479,9 +479,8 @@ static bool set_each(struct cpu *cpu)
 
 /* -- running -------------------------------------------------------------- */
 
-static bool start(struct cpu *cpu)
+static bool start(struct cpu *cpu, uint64_t pc)
 {
-	uint64_t pc = cpu_pc(cpu);
 	uc_err e;
 
 	cpu_flush(cpu);
@@ -637,9 +636,11 @@ static bool is_step_exception(struct cpu *cpu, uint64_t pc_before)
 /* It retired, as the step exception tells. */
 static void end_step(struct cpu *cpu)
 {
-	cpu_touch_down(cpu, cpu_pc(cpu));
+	if (cpu->airborne)
+		cpu_touch_down(cpu, cpu_pc(cpu));
 	cpu_settle(cpu, cpu_entered(cpu));
-	cpu->el = cpu_pstate_el(cpu_pstate_read(cpu));
+	if (cpu->el) /* only ERET changes it without an exception */
+		cpu->el = cpu_pstate_el(cpu_pstate_read(cpu));
 }
 
 /* One instruction. CPU_STOP_BUDGET: it retired and nothing else happened. */
@@ -655,7 +656,7 @@ static enum cpu_stop step_once(struct cpu *cpu, struct cpu_exception *exc)
 		cpu_word_at(cpu, pc, &word, &pa);
 	}
 	arm_single_step(cpu, pstate);
-	if (!start(cpu))
+	if (!start(cpu, pc))
 		return CPU_STOP_ERROR;
 	if (is_step_exception(cpu, pc)) {
 		if (el)
@@ -709,7 +710,7 @@ enum cpu_stop cpu_run(struct cpu *cpu, uint64_t budget, struct cpu_exception *ex
 		return CPU_STOP_IRQ;
 	cpu->settled = 0;
 	cpu_ask(cpu, budget);
-	if (!set_each(cpu) || !start(cpu))
+	if (!set_each(cpu) || !start(cpu, cpu_pc(cpu)))
 		return CPU_STOP_ERROR;
 	if (cpu->excepted)
 		return take_exception(cpu, exc);

@@ -17,6 +17,7 @@ int model_init(struct model *model, const struct model_config *config)
 	model->predictor = config->predictor;
 	model->caches = config->l1i.sets != 0;
 	predict_reset(&model->predict);
+	model->fetched = UINT64_MAX;
 	if (model->caches) {
 		if (cache_init(&model->l1i, &config->l1i) ||
 		    cache_init(&model->l1d, &config->l1d))
@@ -104,6 +105,14 @@ static void bound(const struct model *model, unsigned n, uint32_t *signal)
 	add_stalls(signal, timing_extra(timing, TIMING_L1I_REFILL, lines(model, n)));
 }
 
+bool model_is_blind(const struct model_insn *insn)
+{
+	uint64_t target;
+
+	return insn->classes & INSN_BR_COND && insn_branch_target(insn->word, 0, &target) &&
+	       target == INSN_BYTES;
+}
+
 void model_sum(const struct model *model, const struct model_insn *insn, unsigned n,
 	       struct model_sum *sum)
 {
@@ -118,6 +127,7 @@ void model_sum(const struct model *model, const struct model_insn *insn, unsigne
 		if (insn[i].status >= 0)
 			sum->exclusive = true;
 	}
+	sum->blind = n && model_is_blind(&insn[n - 1]);
 	memcpy(sum->bound, sum->sum, sizeof(sum->bound));
 	bound(model, n, sum->bound);
 }
@@ -153,26 +163,43 @@ void model_insn(struct model_tally *tally, const struct model_insn *insn, bool f
 	stall(tally, insn->cost);
 }
 
-void model_block(struct model_tally *tally, const struct model_sum *sum)
+void model_block(struct model_tally *restrict tally, const struct model_sum *restrict sum)
 {
-	for (uint32_t left = tally->watch; left; left &= left - 1) {
-		const unsigned signal = (unsigned)__builtin_ctz(left);
-
-		tally->signal[signal] += sum->sum[signal];
-	}
+	for (unsigned i = 0; i < MODEL_LANES; i++)
+		tally->signal[i] += sum->sum[i];
 }
 
-void model_fetch(struct model *model, struct model_tally *tally, uint64_t pa)
+/* Signed, which hosts compare faster; rooms are below half of the range. */
+bool model_fits(const struct model_tally *tally, const struct model_sum *sum)
+{
+	uint32_t full = 0;
+
+	for (unsigned i = 0; i < MODEL_LANES; i++)
+		full |= (int32_t)(tally->signal[i] + sum->bound[i]) >= (int32_t)tally->room[i];
+	return !full;
+}
+
+static void fetch_line(struct model *model, struct model_tally *tally, uint64_t pa)
 {
 	unsigned refills;
 
-	if (!model->caches || !(tally->watch & MODEL_BIT(L1I_REFILL)))
-		return;
+	model->fetched = pa >> model->l1i.shift;
 	refills = cache_access(&model->l1i, pa, INSN_BYTES, false);
 	if (!refills)
 		return;
 	model_add(tally, PMUV3_SIG_L1I_REFILL, refills);
 	extra(model, tally, TIMING_L1I_REFILL, refills);
+}
+
+void model_fetch(struct model *model, struct model_tally *tally, uint64_t pa, unsigned n)
+{
+	const uint64_t line = model->l1i.config.line, end = pa + (uint64_t)n * INSN_BYTES;
+
+	if (!model->caches || !(tally->watch & MODEL_BIT(L1I_REFILL)))
+		return;
+	for (; pa < end; pa = (pa & ~(line - 1)) + line)
+		if (pa >> model->l1i.shift != model->fetched)
+			fetch_line(model, tally, pa);
 }
 
 void model_branch(struct model *model, struct model_tally *tally,
@@ -184,7 +211,7 @@ void model_branch(struct model *model, struct model_tally *tally,
 		taken = true;
 	if (insn->classes & INSN_BR_COND && taken)
 		model_add(tally, PMUV3_SIG_PC_WRITE, 1);
-	if (taken && !(insn->classes & INSN_ERET))
+	if (taken && !model->predictor && !(insn->classes & INSN_ERET))
 		extra(model, tally, TIMING_TAKEN, 1);
 	if (!model->predictor || !(tally->watch & MODEL_BIT(BR_MIS_PRED)))
 		return;

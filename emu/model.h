@@ -54,6 +54,7 @@ struct model {
 	uint32_t always; /* signals whose models cost cycles */
 	struct predict predict;
 	struct cache l1i, l1d;
+	uint64_t fetched; /* the line that was fetched from last: it is there */
 };
 
 /* -EINVAL: as timing_init() and cache_init() have it. */
@@ -64,13 +65,19 @@ int model_init(struct model *model, const struct model_config *config);
  * are all. */
 uint32_t model_watch(const struct model *model, uint32_t signals);
 
+/* Signals in vectors of the host: what is done for each block is done for all of
+ * them at once, so that many counters cost what one does. */
+enum { MODEL_LANES = (PMUV3_SIGNALS + 7) / 8 * 8 };
+
 /* Signals counted since they were last reported, and how many may be. */
 struct model_tally {
 	uint32_t watch;
 	bool due; /* a room is used up: report before the next instruction */
-	uint32_t signal[PMUV3_SIGNALS];
-	uint32_t room[PMUV3_SIGNALS];
+	uint32_t signal[MODEL_LANES]; /* junk in those not watched */
+	uint32_t room[MODEL_LANES];   /* MODEL_NEVER there */
 };
+
+#define MODEL_NEVER UINT32_C(0x7fffffff)
 
 static inline void model_add(struct model_tally *tally, unsigned signal, uint32_t n)
 {
@@ -94,19 +101,24 @@ void model_decode(const struct model *model, uint32_t word, struct model_insn *i
 
 /* A block's: of @sum in any case, with all that may come to it @bound. */
 struct model_sum {
-	uint32_t sum[PMUV3_SIGNALS], bound[PMUV3_SIGNALS];
+	uint32_t sum[MODEL_LANES], bound[MODEL_LANES];
 	bool exclusive; /* has a store-exclusive */
+	bool blind;	/* ends in a conditional branch to its own successor */
 };
 void model_sum(const struct model *model, const struct model_insn *insn, unsigned n,
 	       struct model_sum *sum);
+/* Whether that branch is taken the next PC does not tell. */
+bool model_is_blind(const struct model_insn *insn);
 
 /* The static part of one instruction, or of a whole block. @failed: a
  * store-exclusive that stored nothing; with WZR for its status nobody can tell. */
 void model_insn(struct model_tally *tally, const struct model_insn *insn, bool failed);
-void model_block(struct model_tally *tally, const struct model_sum *sum);
+void model_block(struct model_tally *restrict tally, const struct model_sum *restrict sum);
+/* Is there room for all that a block may make? */
+bool model_fits(const struct model_tally *tally, const struct model_sum *sum);
 
-/* Its fetch from physical @pa: for each instruction, or for each line of a block. */
-void model_fetch(struct model *model, struct model_tally *tally, uint64_t pa);
+/* Its fetch from physical @pa, or that of so many in a row. */
+void model_fetch(struct model *model, struct model_tally *tally, uint64_t pa, unsigned n);
 
 /* @insn at @pc retired and @next comes after it. A conditional branch to its own
  * successor: @taken, which is not looked at otherwise. */
