@@ -225,6 +225,19 @@ START_TEST(fdt_chosen_carries_what_was_asked_for)
 END_TEST
 
 /* Every size is either refused or leaves a whole tree and nothing behind it. */
+/* It lies in RAM that is handed over as zeroed. */
+START_TEST(fdt_leaves_nothing_behind_it)
+{
+	int used;
+
+	memset(blob, 0xaa, sizeof(blob));
+	used = virt_fdt_build(&plain, blob, sizeof(blob));
+	ck_assert_int_gt(used, 0);
+	for (size_t i = (size_t)used; i < sizeof(blob); i++)
+		ck_assert_msg(!blob[i], "byte %zu of %d is 0x%x", i, used, blob[i]);
+}
+END_TEST
+
 START_TEST(fdt_needs_room)
 {
 	struct virt_fdt config = plain;
@@ -261,6 +274,7 @@ int main(void)
 	tcase_add_test(tc, fdt_timer_and_pmu_are_private_levels);
 	tcase_add_test(tc, fdt_uart_has_its_clock_and_interrupt);
 	tcase_add_test(tc, fdt_chosen_carries_what_was_asked_for);
+	tcase_add_test(tc, fdt_leaves_nothing_behind_it);
 	tcase_add_test(tc, fdt_needs_room);
 	suite_add_tcase(s, tc);
 

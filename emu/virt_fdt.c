@@ -228,6 +228,7 @@ static void uart(struct tree *t)
 int virt_fdt_build(const struct virt_fdt *config, void *buf, size_t size)
 {
 	struct tree t = {.blob = buf};
+	size_t used;
 
 	t.err = fdt_create(buf, (int)size);
 	if (!t.err)
@@ -251,5 +252,11 @@ int virt_fdt_build(const struct virt_fdt *config, void *buf, size_t size)
 	if (!t.err)
 		t.err = fdt_finish(buf);
 	/* The calls are in order and the names are ours: only room can lack. */
-	return t.err ? -ENOSPC : (int)fdt_totalsize(buf);
+	if (t.err)
+		return -ENOSPC;
+	/* libfdt gathers the names at the buffer's end and moves them down when it
+	 * is done: what it leaves lies where a kernel's memory begins. */
+	used = fdt_totalsize(buf);
+	memset((uint8_t *)buf + used, 0, size - used);
+	return (int)used;
 }

@@ -25,7 +25,8 @@ enum {
 	VIRT_FDT_SIZE = 0x10000
 };
 
-/* The tree into @buf. Its bytes, or -ENOSPC when @size is too small. */
+/* The tree into @buf. Its bytes, or -ENOSPC when @size is too small. What of
+ * @size is left behind it is zero. */
 int virt_fdt_build(const struct virt_fdt *config, void *buf, size_t size);
 
 #endif
