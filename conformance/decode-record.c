@@ -29,17 +29,40 @@ enum {
 	S_TID = 1 << 1,
 	S_TIME = 1 << 2,
 	S_ADDR = 1 << 3,
+	S_READ = 1 << 4,
+	S_CALLCHAIN = 1 << 5,
 	S_ID = 1 << 6,
 	S_CPU = 1 << 7,
 	S_PERIOD = 1 << 8,
 	S_STREAM_ID = 1 << 9,
-	S_IDENTIFIER = 1 << 16
+	S_RAW = 1 << 10,
+	S_BRANCH_STACK = 1 << 11,
+	S_REGS_USER = 1 << 12,
+	S_STACK_USER = 1 << 13,
+	S_WEIGHT = 1 << 14,
+	S_DATA_SRC = 1 << 15,
+	S_IDENTIFIER = 1 << 16,
+	S_TRANSACTION = 1 << 17,
+	S_REGS_INTR = 1 << 18,
+	S_PHYS_ADDR = 1 << 19,
+	S_AUX = 1 << 20,
+	S_CGROUP = 1 << 21,
+	S_DATA_PAGE_SIZE = 1 << 22,
+	S_CODE_PAGE_SIZE = 1 << 23,
+	S_WEIGHT_STRUCT = 1 << 24
+};
+
+enum {
+	FORMAT_ENABLED = 1,
+	FORMAT_RUNNING = 2,
+	FORMAT_ID = 4,
+	FORMAT_GROUP = 8,
+	FORMAT_LOST = 16
 };
 
 #define AGENT_LOW 0x400000ull /* the lowest address of its ELF */
-#define SCALARS                                                                   \
-	(S_IP | S_TID | S_TIME | S_ADDR | S_ID | S_CPU | S_PERIOD | S_STREAM_ID | \
-	 S_IDENTIFIER)
+/* Nothing can be told of what follows one that is not in here. */
+#define SAMPLE_FIELDS (((1u << 25) - 1) & ~(uint32_t)S_BRANCH_STACK)
 
 struct cursor {
 	const struct decode_ctx *ctx;
@@ -49,7 +72,7 @@ struct cursor {
 	size_t at, n;
 	const struct scn_event *event; /* whose record it is, NULL: not known */
 	unsigned index;		       /* of that event */
-	bool exact;
+	bool exact, all_exact;
 	bool shorter; /* the record ended before its fields did */
 };
 
@@ -226,9 +249,146 @@ static enum tt_class misc_class(const struct cursor *c, unsigned type)
 
 /* ---- bodies */
 
-static void sample_body(struct cursor *c)
+/* What read() would give: `value`, or `nr` and a `value_I` for each member. */
+static void field_read(struct cursor *c)
 {
-	uint64_t type = c->event ? c->event->attr.sample_type : 0;
+	uint64_t format = c->event->attr.read_format, nr = 1;
+	char name[32];
+
+	if (format & FORMAT_GROUP) {
+		if (!take(c, 8, true, &nr))
+			return;
+		tt_field_add(c->record, "nr", TT_EXACT, "%llu", (unsigned long long)nr);
+	} else {
+		field_bounded(c, "value", c->exact);
+	}
+	if (format & FORMAT_ENABLED)
+		field_number(c, "enabled", 8, TT_ORDERED);
+	if (format & FORMAT_RUNNING)
+		field_number(c, "running", 8, TT_ORDERED);
+	for (uint64_t i = 0; i < nr && !c->shorter; i++) {
+		if (format & FORMAT_GROUP) {
+			snprintf(name, sizeof(name), "value_%u", (unsigned)i);
+			field_bounded(c, name, c->all_exact);
+		}
+		snprintf(name, sizeof(name), "id_%u", (unsigned)i);
+		if (format & FORMAT_ID)
+			field_id(c, name);
+		snprintf(name, sizeof(name), "lost_%u", (unsigned)i);
+		if (format & FORMAT_LOST)
+			field_bounded(c, name, c->all_exact);
+	}
+}
+
+static void print_frame(FILE *out, const struct cursor *c, uint64_t ip)
+{
+	static const struct {
+		uint64_t mark;
+		const char *name;
+	} marks[] = {
+		{-32ull, "HV"},	     {-128ull, "KERNEL"},	 {-512ull, "USER"},
+		{-2048ull, "GUEST"}, {-2176ull, "GUEST_KERNEL"}, {-2560ull, "GUEST_USER"},
+	};
+	char text[128];
+
+	for (unsigned i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (ip == marks[i].mark) {
+			fputs(marks[i].name, out);
+			return;
+		}
+	}
+	decode_symbols_name(c->ctx->symbols, ip, text, sizeof(text));
+	fputs(text, out);
+}
+
+/* `chain=USER,spin+0x8,...`, `-` when there is nothing in it. */
+static void field_callchain(struct cursor *c)
+{
+	uint64_t nr, ip;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	if (!take(c, 8, c->exact, &nr))
+		return;
+	out = open_memstream(&text, &size);
+	if (!out)
+		abort();
+	for (uint64_t i = 0; i < nr && take(c, 8, c->exact, &ip); i++) {
+		if (i)
+			fputc(',', out);
+		print_frame(out, c, ip);
+	}
+	fclose(out);
+	tt_field_add(c->record, "chain", c->exact ? TT_EXACT : TT_ANY, "%s",
+		     size ? text : "-");
+	free(text);
+}
+
+static void field_raw(struct cursor *c)
+{
+	uint64_t size;
+
+	if (!take(c, 4, true, &size))
+		return;
+	tt_field_add(c->record, "raw_size", TT_EXACT, "%llu", (unsigned long long)size);
+	for (; size && c->at < c->n; size--)
+		c->mask[c->at++] = 0xff;
+}
+
+/* `PREFIX_abi`, and `PREFIX_x0` and so on where there is one. */
+static void field_regs(struct cursor *c, const char *prefix, uint64_t wanted)
+{
+	enum tt_class class = c->exact ? TT_EXACT : TT_ANY;
+	uint64_t abi, value;
+	char name[32], symbol[128];
+
+	if (!take(c, 8, c->exact, &abi))
+		return;
+	snprintf(name, sizeof(name), "%s_abi", prefix);
+	tt_field_add(c->record, name, class, "%llu", (unsigned long long)abi);
+	for (unsigned i = 0; abi && i < 64; i++) {
+		if (!(wanted >> i & 1) || !take(c, 8, c->exact, &value))
+			continue;
+		if (i < 31)
+			snprintf(name, sizeof(name), "%s_x%u", prefix, i);
+		else
+			snprintf(name, sizeof(name), "%s_%s", prefix,
+				 i == 31 ? "sp" : "pc");
+		decode_symbols_name(c->ctx->symbols, value, symbol, sizeof(symbol));
+		tt_field_add(c->record, name, class, "%s", symbol);
+	}
+}
+
+static void field_stack(struct cursor *c)
+{
+	enum tt_class class = c->exact ? TT_EXACT : TT_ANY;
+	uint64_t size, filled;
+	size_t at;
+
+	if (!take(c, 8, c->exact, &size))
+		return;
+	tt_field_add(c->record, "stack", class, "%llu", (unsigned long long)size);
+	if (!size)
+		return;
+	at = c->at;
+	if (size > c->n - c->at) {
+		c->shorter = true;
+		c->at = c->n;
+		return;
+	}
+	c->at += size;
+	if (!take(c, 8, c->exact, &filled))
+		return;
+	tt_field_add(c->record, "filled", class, "%llu", (unsigned long long)filled);
+	/* what was not filled is whatever was in the ring */
+	memset(c->mask + at, 0, size);
+	if (c->exact && filled <= size)
+		memset(c->mask + at, 0xff, filled);
+}
+
+static void scalar_fields(struct cursor *c, uint64_t type)
+{
 	bool fixed = c->event && !c->event->attr.freq;
 
 	if (type & S_IDENTIFIER)
@@ -249,7 +409,42 @@ static void sample_body(struct cursor *c)
 		field_cpu(c);
 	if (type & S_PERIOD)
 		field_number(c, "period", 8, fixed ? TT_EXACT : TT_ANY);
-	rest(c, !(type & ~(uint64_t)SCALARS));
+}
+
+static void sample_body(struct cursor *c)
+{
+	uint64_t type = c->event ? c->event->attr.sample_type : 0;
+
+	scalar_fields(c, type);
+	if (type & S_READ)
+		field_read(c);
+	if (type & S_CALLCHAIN)
+		field_callchain(c);
+	if (type & S_RAW)
+		field_raw(c);
+	if (type & S_REGS_USER)
+		field_regs(c, "user", c->event->attr.sample_regs_user);
+	if (type & S_STACK_USER)
+		field_stack(c);
+	if (type & (S_WEIGHT | S_WEIGHT_STRUCT))
+		field_hex(c, "weight");
+	if (type & S_DATA_SRC)
+		field_hex(c, "data_src");
+	if (type & S_TRANSACTION)
+		field_hex(c, "txn");
+	if (type & S_REGS_INTR)
+		field_regs(c, "intr", c->event->attr.sample_regs_intr);
+	if (type & S_PHYS_ADDR)
+		field_hex(c, "phys_addr");
+	if (type & S_CGROUP)
+		field_number(c, "cgroup", 8, TT_EXACT);
+	if (type & S_DATA_PAGE_SIZE)
+		field_number(c, "data_page_size", 8, TT_EXACT);
+	if (type & S_CODE_PAGE_SIZE)
+		field_number(c, "code_page_size", 8, c->exact ? TT_EXACT : TT_ANY);
+	if (type & S_AUX)
+		field_number(c, "aux_size", 8, TT_EXACT);
+	rest(c, !(type & ~(uint64_t)SAMPLE_FIELDS));
 }
 
 /* What sample_id_all puts behind every other record; names of its own, since
@@ -444,7 +639,7 @@ static void decode_one(const struct decode_ctx *ctx, struct tt_step *step,
 	if (!c.mask)
 		abort();
 	/* One noisy writer makes everyone's losses a matter of chance. */
-	c.exact = all_exact(ctx, writers);
+	c.exact = c.all_exact = all_exact(ctx, writers);
 	if (writer >= 0) {
 		c.event = &ctx->scn->events[writer];
 		c.index = (unsigned)writer;

@@ -214,6 +214,20 @@ void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 	}
 }
 
+void hal_user_regs(struct hal *hal, struct hal_regs *regs)
+{
+	*regs = hal->fk->user_regs;
+	regs->pc = hal->fk->pc;
+	regs->pstate = 0;
+}
+
+void hal_irq_regs(struct hal *hal, const struct hal_regs *irq, struct hal_regs *full)
+{
+	*full = *irq;
+	if (hal_regs_user(irq))
+		hal_user_regs(hal, full);
+}
+
 /* --- ksys.h ---------------------------------------------------------------- */
 
 struct hal *ksys_hal(struct ksys *sys)
@@ -283,6 +297,24 @@ int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t 
 		return -EFAULT;
 	memcpy(dst, src, size);
 	return 0;
+}
+
+size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
+				   size_t size)
+{
+	size_t n = size;
+
+	while (n && !user(sys->fk, uaddr, n))
+		n--;
+	if (n)
+		memcpy(dst, user(sys->fk, uaddr, n), n);
+	op(sys->fk);
+	return size - n;
+}
+
+uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
+{
+	return user(sys->fk, uaddr, 1) || uaddr >= FK_CODE ? KSYS_PAGE_SIZE : 0;
 }
 
 struct ksys_task *ksys_current(struct ksys *sys)

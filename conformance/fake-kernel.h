@@ -66,6 +66,7 @@ struct fake_kernel {
 
 	uint64_t ns, pc; /* clock; the next instruction at EL0 */
 	bool at_el0;
+	struct hal_regs user_regs; /* EL0's x and sp; pc is above */
 	uint64_t ops; /* hal operations so far */
 	/* at the inject_op-th: inject_n events into inject_counter, at EL1 */
 	uint64_t inject_op, inject_n;

@@ -185,7 +185,6 @@ static const struct {
 	{"ioctl c modify c\n", "t:3: not built yet: ioctl modify"},
 	{"machine cpus=2\n", "t:3: not built yet: cpus=2"},
 	{"event d raw/1 freq=1000\n", "t:3: not built yet: freq"},
-	{"event d raw/1 sample=ip,callchain\n", "t:3: not built yet: sample=callchain"},
 	{"event d armv8_pmuv3/0x11\n", "t:3: not built yet: event type armv8_pmuv3"},
 	{"event d tracepoint/sched:sched_switch\n",
 	 "t:3: not built yet: tracepoint by name"},

@@ -176,6 +176,13 @@ enum hal_lab {
 };
 long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6]);
 
+/* [irq] All registers of the interrupt that @irq (as kentry_irq() got it) is of.
+ * Taken at EL1 on the host: x and sp are 0, that kernel has none. Costs nothing,
+ * like the next: the exception's entry has saved them. */
+void hal_irq_regs(struct hal *hal, const struct hal_regs *irq, struct hal_regs *full);
+/* [irq] EL0's registers as this CPU's last exception from there found them. */
+void hal_user_regs(struct hal *hal, struct hal_regs *regs);
+
 /* Barriers between CPUs, and between the kernel and a ring's reader. */
 static inline void hal_smp_wmb(void)
 {

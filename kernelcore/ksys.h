@@ -43,6 +43,14 @@ void ksys_page_free(struct ksys *sys, void *page);
 int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size);
 int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t size);
 
+/* [irq] From the current task's memory without faulting anything in, at most
+ * 4096 bytes an [op]. Returns how many bytes, at the end, were not copied: 0
+ * when all are mapped readable, else as many as arm64's copy leaves out. */
+size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
+				   size_t size);
+/* [irq] Size of the page that the current task has at @uaddr; 0: none. */
+uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr);
+
 /* [irq] The task that runs on this CPU; NULL is the idle task. */
 struct ksys_task *ksys_current(struct ksys *sys);
 /* A task by its number as the current task sees it, NULL when there is none;

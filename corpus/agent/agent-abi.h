@@ -76,7 +76,11 @@
 #define AGENT_WL_STORE	2
 #define AGENT_WL_BRANCH	3
 #define AGENT_WL_MIXED	4
-#define AGENT_WORKLOAD_COUNT 5
+#define AGENT_WL_FRAMES	5 /* n: depth, at most AGENT_WL_FRAMES_MAX */
+#define AGENT_WORKLOAD_COUNT 6
+
+#define AGENT_WL_FRAMES_MAX 512
+#define AGENT_WL_FRAMES_SPIN 1000 /* turns at the bottom */
 
 /* Laboratory calls (emulator only): system call AGENT_LAB_BASE + n. */
 #define AGENT_LAB_BASE	0x7000

@@ -351,7 +351,7 @@ agent_kinds:
 	.error	"a kind without code"
 	.endif
 agent_workloads:
-	.quad	spin, load, store, branch, mixed
+	.quad	spin, load, store, branch, mixed, frames
 	.if	(. - agent_workloads) / 8 != AGENT_WORKLOAD_COUNT
 	.error	"a workload without code"
 	.endif

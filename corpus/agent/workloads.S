@@ -177,4 +177,35 @@ FUNC mixed_leaf
 	ret
 ENDFUNC mixed_leaf
 
+/*
+ * frames: n calls deep with a frame record each, as compilers make them, and a
+ * loop at the bottom. x29 is 0 in the dispatcher: the chain ends above the
+ * first record. The records lie on the agent's stack.
+ * 3 + (7 n + 3 AGENT_WL_FRAMES_SPIN) + 2
+ */
+FUNC frames
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+	bl	frames_level
+	ldp	x29, x30, [sp], #16
+	ret
+ENDFUNC frames
+
+/* 5 + 2 with a deeper one; the last is 4 + 1 + 3 turns + 2. */
+FUNC frames_level
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+	subs	x0, x0, #1
+	b.eq	1f
+	bl	frames_level
+	ldp	x29, x30, [sp], #16
+	ret
+1:	mov	x1, #AGENT_WL_FRAMES_SPIN
+2:	add	x2, x2, x1
+	subs	x1, x1, #1
+	b.ne	2b
+	ldp	x29, x30, [sp], #16
+	ret
+ENDFUNC frames_level
+
 	.section .note.GNU-stack, "", %progbits

@@ -14,11 +14,6 @@ enum {
 	TYPE_RAW = 4
 };
 
-/* The nine scalar fields that samples have so far. */
-#define SCALAR_SAMPLES                                                                   \
-	(1u << 0 | 1u << 1 | 1u << 2 | 1u << 3 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 9 | \
-	 1u << 16)
-
 static void set(struct scn_event *event, const char *name, uint64_t value)
 {
 	parse_attr_set(event->bytes, parse_attr_field(name, strlen(name)), value);
@@ -141,14 +136,10 @@ static int set_exclude(struct parser *p, struct scn_event *event,
 static int set_sample(struct parser *p, struct scn_event *event,
 		      const struct parse_word *word, const char *text)
 {
-	const struct parse_name *name = parse_sample_names;
 	uint64_t mask;
 
 	if (parse_list(p, word, text, parse_sample_names, "sample", &mask))
 		return -1;
-	for (; name->name; name++)
-		if (mask & name->value & ~(uint64_t)SCALAR_SAMPLES)
-			parse_unbuilt(p, "sample=%s", name->name);
 	set(event, "sample_type", mask);
 	return 0;
 }

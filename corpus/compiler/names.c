@@ -45,7 +45,8 @@ const struct parse_name parse_page_fields[] = {
 
 const struct parse_name parse_workloads[] = {
 	{"spin", AGENT_WL_SPIN}, {"load", AGENT_WL_LOAD}, {"store", AGENT_WL_STORE},
-	{"branch", AGENT_WL_BRANCH}, {"mixed", AGENT_WL_MIXED}, {NULL, 0},
+	{"branch", AGENT_WL_BRANCH}, {"mixed", AGENT_WL_MIXED},
+	{"frames", AGENT_WL_FRAMES}, {NULL, 0},
 };
 
 /* name, byte offset, bit, width: struct perf_event_attr up to VER7 */

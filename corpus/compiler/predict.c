@@ -80,6 +80,8 @@ static uint64_t workload_cost(uint64_t number, uint64_t n)
 		return AGENT_WL_BRANCH_COST(n);
 	case AGENT_WL_MIXED:
 		return AGENT_WL_MIXED_COST(n);
+	case AGENT_WL_FRAMES:
+		return AGENT_WL_FRAMES_COST(n);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus/agent/agent-abi.h"
 #include "corpus/compiler/verbs.h"
 
 enum {
@@ -382,7 +383,11 @@ static int verb_run(struct parser *p)
 				  p->words[1].text);
 	step = parse_step(p, SCN_RUN);
 	step->workload = (unsigned)workload;
-	return parse_number(p, &p->words[2], p->words[2].text, UINT32_MAX, &step->n);
+	/* the agent's stack is no larger */
+	return parse_number(p, &p->words[2], p->words[2].text,
+			    workload == AGENT_WL_FRAMES ? AGENT_WL_FRAMES_MAX
+							: UINT32_MAX,
+			    &step->n);
 }
 
 static void emulator_only(struct parser *p, const char *why)

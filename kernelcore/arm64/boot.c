@@ -109,6 +109,7 @@ void arm64_el0_sync(struct hal_regs *regs, uint64_t esr, uint64_t far)
 {
 	struct hal *hal = arm64_this_cpu();
 
+	hal->user = regs;
 	kentry_sync(hal->sys, regs, esr, far);
 	if (kentry_status(hal->sys).exited)
 		program_ended(hal);
@@ -116,7 +117,11 @@ void arm64_el0_sync(struct hal_regs *regs, uint64_t esr, uint64_t far)
 
 void arm64_irq(struct hal_regs *regs)
 {
-	kentry_irq(arm64_this_cpu()->sys, regs);
+	struct hal *hal = arm64_this_cpu();
+
+	if (hal_regs_user(regs))
+		hal->user = regs;
+	kentry_irq(hal->sys, regs);
 }
 
 /* -- the machine ----------------------------------------------------------------- */

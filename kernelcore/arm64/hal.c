@@ -64,6 +64,16 @@ void hal_copy(struct hal *hal, void *dst, const void *src, size_t n)
 	memcpy(dst, src, n);
 }
 
+void hal_user_regs(struct hal *hal, struct hal_regs *regs)
+{
+	*regs = *hal->user;
+}
+
+void hal_irq_regs(struct hal *hal, const struct hal_regs *irq, struct hal_regs *full)
+{
+	*full = *irq;
+}
+
 uint32_t hal_mmio_read32(struct hal *hal, uint64_t pa)
 {
 	return arm64_mmio_read(pa);

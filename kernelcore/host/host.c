@@ -460,6 +460,26 @@ void host_destroy(struct host *host)
 	free(host);
 }
 
+/* The engine stands still at EL0 while the kernel runs. */
+void hal_user_regs(struct hal *hal, struct hal_regs *regs)
+{
+	const struct cpu *core = hal->machine->core;
+
+	cpu_get_x_range(core, 0, 31, regs->x);
+	regs->sp = cpu_sp(core);
+	regs->pc = cpu_pc(core);
+	regs->pstate = cpu_pstate(core);
+}
+
+void hal_irq_regs(struct hal *hal, const struct hal_regs *irq, struct hal_regs *full)
+{
+	if (hal_regs_user(irq)) {
+		hal_user_regs(hal, full);
+		return;
+	}
+	*full = (struct hal_regs){ .pc = irq->pc, .pstate = irq->pstate };
+}
+
 static void enter_user(struct hal *hal)
 {
 	struct machine *m = hal->machine;

@@ -339,9 +339,6 @@ int perf_attr_not_built(const struct perf_attr *attr)
 	/* frequency mode */
 	if (a->freq && a->sample_freq)
 		return -EOPNOTSUPP;
-	/* sample fields beyond the scalars */
-	if (a->sample_type & ~(uint64_t)PERF_SAMPLE_SCALARS)
-		return -EOPNOTSUPP;
 	/* records that are no samples */
 	if (a->mmap || a->mmap_data || a->mmap2 || a->comm || a->task ||
 	    a->context_switch)

@@ -5,6 +5,7 @@
 #include <asm-generic/errno.h>
 #include <linux/perf_event.h>
 
+#include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/context.h"
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/policy.h"
@@ -342,6 +343,8 @@ static int init_pmu(struct kperf_event *event, const struct open_args *args)
 	/* there is no cgroup file system whose fd it could be */
 	if (!ret && args->flags & PERF_FLAG_PID_CGROUP)
 		ret = -EBADF;
+	if (!ret)
+		ret = perf_callchain_check(event);
 	if (!ret && perf_event_is_sampling(event) && !perf->irq_requested)
 		ret = -EOPNOTSUPP;
 	if (!ret)
@@ -471,6 +474,8 @@ long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
 		ret = -EINVAL;
 	if (ret)
 		return ret;
+	if (!args.attr.u.a.sample_max_stack)
+		args.attr.u.a.sample_max_stack = PERF_CHAIN_FRAMES;
 	fd = ksys_fd_reserve(perf->sys, flags & PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return fd;

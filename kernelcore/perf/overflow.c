@@ -23,7 +23,7 @@ static bool event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
 		event->pending_disable = true;
 		ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
 	}
-	perf_sample_output(cpu->hal, event, regs, period);
+	perf_sample_output(cpu, event, regs, period);
 	return stop;
 }
 

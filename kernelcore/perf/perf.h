@@ -12,6 +12,7 @@
 
 #include "kernelcore/kperf.h"
 #include "kernelcore/ksys.h"
+#include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/context.h"
 #include "kernelcore/perf/list.h"
 #include "kernelcore/perf/pmu_armv8.h"
@@ -28,6 +29,7 @@ struct perf_cpu {
 	unsigned disable_depth;	       /* of PMCR.E */
 	unsigned active;	       /* events on counters */
 	bool exclusive;		       /* by a group that wants to be alone */
+	uint64_t chain[PERF_CHAIN_WORDS]; /* the sample's that is being written */
 	struct perf_context ctx;       /* events that follow the CPU */
 	struct perf_context *task_ctx; /* of the task that runs, when it is in */
 };

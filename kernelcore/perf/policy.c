@@ -24,6 +24,7 @@ static const struct kperf_policy policies[] = {
 		.branch_sample_valid = (UINT64_C(1) << 19) - 1,
 		.aux_action_valid = 0,
 		.inherit_read_with_tid = false,
+		.data_src_none = UINT64_C(0x5080021),
 		.pmu_type = 8,
 		/* tracepoint, breakpoint, kprobe, uprobe; software is not
 		 * in the type table there: a hardware event that asks for
@@ -46,6 +47,7 @@ static const struct kperf_policy policies[] = {
 		.branch_sample_valid = (UINT64_C(1) << 20) - 1,
 		.aux_action_valid = 7,
 		.inherit_read_with_tid = true,
+		.data_src_none = UINT64_C(0x1e05080021), /* + region, hops */
 		.callchain_needs_kernel = true,
 		.group_exit_enodev = true,
 		.pmu_type = 10,

@@ -30,6 +30,8 @@ struct kperf_policy {
 	bool group_exit_enodev;	     /* a leader whose task is dead; and the task is
 					* looked at before the group */
 
+	uint64_t data_src_none;	     /* PERF_MEM_NA: nothing is known of an access */
+
 	/* perf_init_event() */
 	uint32_t pmu_type;	  /* of armv8_pmuv3 */
 	uint32_t other_pmu_types; /* mask: types that belong to other PMUs */

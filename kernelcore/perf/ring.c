@@ -219,25 +219,50 @@ bool perf_output_begin(struct perf_output *out, struct hal *hal,
 	return true;
 }
 
+/* Where the record goes on, and how many of @n bytes fit into that page. */
+static uint8_t *next_part(const struct perf_output *out, size_t n, size_t *part)
+{
+	uint64_t offset = out->pos & (perf_ring_size(out->ring) - 1);
+	uint64_t in_page = offset % KSYS_PAGE_SIZE;
+
+	*part = KSYS_PAGE_SIZE - in_page;
+	if (*part > n)
+		*part = n;
+	return (uint8_t *)out->ring->pages[1 + offset / KSYS_PAGE_SIZE] + in_page;
+}
+
 void perf_output_copy(struct perf_output *out, const void *src, size_t n)
 {
 	const uint8_t *from = src;
-	uint64_t mask = perf_ring_size(out->ring) - 1;
+	size_t part;
 
 	while (n) {
-		uint64_t offset = out->pos & mask;
-		uint64_t in_page = offset % KSYS_PAGE_SIZE;
-		size_t part = KSYS_PAGE_SIZE - in_page;
-		uint8_t *page = out->ring->pages[1 + offset / KSYS_PAGE_SIZE];
+		uint8_t *to = next_part(out, n, &part);
 
-		if (part > n)
-			part = n;
-		hal_copy(out->hal, page + in_page, from, part);
+		hal_copy(out->hal, to, from, part);
 		hal_story(out->hal, HAL_STORY_STORE, out->event->id, out->pos, part, from);
 		from += part;
 		out->pos += part;
 		n -= part;
 	}
+}
+
+size_t perf_output_copy_user(struct perf_output *out, uint64_t uaddr, size_t n)
+{
+	size_t part, missing = 0;
+
+	while (n && !missing) {
+		uint8_t *to = next_part(out, n, &part);
+
+		missing = ksys_copy_from_user_nofault(out->ring->sys, to, uaddr, part);
+		hal_story(out->hal, HAL_STORY_STORE, out->event->id, out->pos,
+			  part - missing, to);
+		uaddr += part;
+		out->pos += part;
+		n -= part;
+	}
+	out->pos += n;
+	return missing + n;
 }
 
 void perf_output_end(struct perf_output *out)

@@ -67,6 +67,9 @@ struct perf_output {
 bool perf_output_begin(struct perf_output *out, struct hal *hal,
 		       struct kperf_event *event, uint32_t type, uint32_t size);
 void perf_output_copy(struct perf_output *out, const void *src, size_t n);
+/* The same from the current task's memory: @n bytes are taken up in the record
+ * in any case; returns how many of them, at the end, were not filled. */
+size_t perf_output_copy_user(struct perf_output *out, uint64_t uaddr, size_t n);
 void perf_output_end(struct perf_output *out);
 
 #endif

@@ -48,7 +48,8 @@ static uint64_t *walk(struct ksys *sys, const struct mm *mm, uint64_t va, bool m
 {
 	uint64_t *l2, *l3;
 
-	if (va >= va_end)
+	/* an interrupt may come while the address space is torn down */
+	if (va >= va_end || !mm->pgd)
 		return NULL;
 	l2 = next_table(sys, &mm->pgd[table_index(va, 1)], make);
 	if (!l2)
@@ -104,13 +105,15 @@ static void clear_pages(struct ksys *sys, struct mm *mm, uint64_t start, uint64_
 {
 	for (uint64_t va = start; va < end; va += PAGE_SIZE) {
 		uint64_t *entry = walk(sys, mm, va, false);
+		void *page;
 
 		if (!entry || !(*entry & DESC_VALID))
 			continue;
+		page = hal_phys_to_virt(sys->hal, *entry & DESC_ADDR);
+		/* first out of sight: an interrupt may look at user memory */
+		*(volatile uint64_t *)entry = 0;
 		if (free_pages)
-			ksys_page_free(sys,
-				       hal_phys_to_virt(sys->hal, *entry & DESC_ADDR));
-		*entry = 0;
+			ksys_page_free(sys, page);
 	}
 }
 
@@ -223,10 +226,13 @@ uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsign
 
 void mm_destroy(struct ksys *sys, struct mm *mm)
 {
+	uint64_t *pgd = mm->pgd;
+
 	while (mm->nareas)
 		area_remove(sys, mm, mm->nareas - 1);
+	*(uint64_t *volatile *)&mm->pgd = NULL;
 	for (unsigned i = 0; i <= INDEX_MASK; i++) {
-		uint64_t *l2 = next_table(sys, &mm->pgd[i], false);
+		uint64_t *l2 = next_table(sys, &pgd[i], false);
 
 		for (unsigned j = 0; l2 && j <= INDEX_MASK; j++) {
 			void *l3 = next_table(sys, &l2[j], false);
@@ -237,8 +243,7 @@ void mm_destroy(struct ksys *sys, struct mm *mm)
 		if (l2)
 			ksys_page_free(sys, l2);
 	}
-	ksys_page_free(sys, mm->pgd);
-	mm->pgd = NULL;
+	ksys_page_free(sys, pgd);
 }
 
 enum { CHUNK = 64 };
@@ -286,4 +291,75 @@ int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t 
 		size -= n;
 	}
 	return 0;
+}
+
+/* Mapped bytes from @va on, at most @n. */
+static size_t readable(struct ksys *sys, uint64_t va, size_t n)
+{
+	size_t ok = 0;
+
+	while (ok < n && mm_user_byte(sys, &sys->task->mm, va + ok, AREA_READ))
+		ok += PAGE_SIZE - ((va + ok) & (PAGE_SIZE - 1));
+	return ok < n ? ok : n;
+}
+
+/*
+ * Linux's arm64 copy (copy_template.S) keeps up to four 16-byte pairs in
+ * registers, and a fault loses those that are not stored yet. A reader of a
+ * user stack sees it, so it is kept: how many of @n bytes from @va it stores
+ * when only the first @ok of them, up to a page's end, are mapped.
+ */
+static size_t stored_before_fault(uint64_t va, size_t n, size_t ok)
+{
+	static const uint8_t short_block[4] = { 0, 1, 1, 3 };
+	size_t lead = -va & 15, left = n - lead, pairs, stored = 0;
+
+	if (!ok)
+		return 0;
+	if (n < 16) { /* 8, 4, 2, 1 */
+		for (size_t part = 8; part; part /= 2) {
+			if (!(n & part))
+				continue;
+			if (stored + part > ok)
+				break;
+			stored += part;
+		}
+		return stored ? stored : 1;
+	}
+	pairs = (ok - lead) / 16; /* and the next one faults */
+	stored = pairs;
+	if (left >= 128 && pairs < left / 64 * 4)
+		stored = pairs < 4 ? 0 : pairs - 3;
+	else if (left >= 64 && left < 128 && pairs < 4)
+		stored = short_block[pairs];
+	stored = lead + 16 * stored;
+	/* what could do nothing tries one byte */
+	return stored ? stored : 1;
+}
+
+size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
+				   size_t size)
+{
+	size_t ok = readable(sys, uaddr, size);
+	size_t todo = ok < size ? stored_before_fault(uaddr, size, ok) : size;
+	size_t left = todo;
+	uint8_t *to = dst;
+
+	while (left) {
+		size_t n = PAGE_SIZE - (uaddr & (PAGE_SIZE - 1));
+
+		if (n > left)
+			n = left;
+		hal_copy(sys->hal, to, mm_user_byte(sys, &sys->task->mm, uaddr, AREA_READ),
+			 n);
+		to += n;
+		uaddr += n;
+		left -= n;
+	}
+	return size - todo;
+}
+
+uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
+{
+	return mm_user_byte(sys, &sys->task->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
 }
