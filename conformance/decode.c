@@ -430,6 +430,43 @@ static int decode_ioctl(struct decode_ctx *ctx, const struct scn_step *step,
 	return 0;
 }
 
+/* struct stat of arm64 (asm-generic/stat.h). */
+static int decode_call(struct decode_ctx *ctx, const struct scn_step *step,
+		       struct tt_step *out)
+{
+	enum { NR_DUP = 23, NR_FSTAT = 80, STAT_MODE = 16, STAT_SIZE = 48 };
+	int64_t result = ctx->log->results[step->op];
+	struct tt_record *record;
+	const uint8_t *stat;
+
+	if (is_error(result))
+		return 0;
+	if (step->nr == NR_DUP)
+		tt_result_set(out, TT_EXACT, "fd");
+	if (step->nr != NR_FSTAT || !step->buf)
+		return 0;
+	stat = data_at(ctx, step->buf, step->buf_size);
+	if (!stat)
+		return fail(ctx, "step %u: its buffer is not in the log", step->number);
+	record = tt_record_add(out, "stat");
+	tt_field_add(record, "mode", TT_EXACT, "0%" PRIo64,
+		     decode_get(stat + STAT_MODE, 4));
+	tt_field_add(record, "size", TT_EXACT, "%" PRIu64,
+		     decode_get(stat + STAT_SIZE, 8));
+	return 0;
+}
+
+/* E2BIG: the size that the kernel left in the attr. */
+static void decode_attr_size(const struct decode_ctx *ctx, const struct scn_step *step,
+			     struct tt_step *out)
+{
+	const uint8_t *attr = data_at(ctx, ctx->scn->events[step->event].attr_addr, 8);
+
+	if (ctx->log->results[step->op] == -E2BIG && attr)
+		tt_field_add(tt_record_add(out, "attr"), "size", TT_EXACT, "%" PRIu64,
+			     decode_get(attr + 4, 4));
+}
+
 static void learn_id(struct decode_ctx *ctx, const struct scn_step *step)
 {
 	const uint8_t *id = data_at(ctx, step->id_addr, 8);
@@ -464,7 +501,10 @@ static int decode_step(struct decode_ctx *ctx, const struct scn_step *step,
 	switch (step->verb) {
 	case SCN_OPEN:
 		learn_id(ctx, step);
+		decode_attr_size(ctx, step, out);
 		return 0;
+	case SCN_CALL:
+		return decode_call(ctx, step, out);
 	case SCN_READ:
 		return decode_read(ctx, step, counts, out);
 	case SCN_RECORDS:

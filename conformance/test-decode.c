@@ -70,6 +70,27 @@ START_TEST(decode_results_have_names)
 }
 END_TEST
 
+START_TEST(decode_calls_and_the_size_left_in_an_attr)
+{
+	struct tt_trace *trace;
+
+	lab_start("event c raw/8\nopen c\ncall fstat c buf\ncall dup c\n"
+		  "call lseek c 0 0\n");
+	lab_result(1, -E2BIG);
+	lab_buffer(2, 16, 0600);
+	lab_buffer(2, 48, 4660);
+	lab_result(3, 9);
+	lab_result(4, -ESPIPE);
+	trace = lab_decode();
+	lab_check_from(
+		trace, 1,
+		"step 1 open c -> E2BIG\n  attr size=0\n"
+		"step 2 call fstat c buf -> 0\n  stat mode=0600 size=4660\n"
+		"step 3 call dup c -> fd\nstep 4 call lseek c 0 0 -> ESPIPE\nend\n");
+	lab_finish(trace);
+}
+END_TEST
+
 START_TEST(decode_other_scenarios_log_is_refused)
 {
 	struct decode_log log = {.nresults = 1};
@@ -339,6 +360,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, decode_log_cut_anywhere_is_refused);
 	tcase_add_test(tc, decode_long_logs_keep_all_bytes);
 	tcase_add_test(tc, decode_results_have_names);
+	tcase_add_test(tc, decode_calls_and_the_size_left_in_an_attr);
 	tcase_add_test(tc, decode_other_scenarios_log_is_refused);
 	tcase_add_test(tc, decode_read_of_an_exact_event);
 	tcase_add_test(tc, decode_read_before_the_first_enable_has_exact_times);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PERIOD, REFRESH, RESET, the group flag and the other ioctl numbers. */
+#include <assert.h>
+
 #include "conformance/perf-fixture.h"
 
 /* --- ioctl ----------------------------------------------------------------- */
@@ -251,6 +253,39 @@ START_TEST(ioctl_others)
 }
 END_TEST
 
+/* A 32-bit program's numbers carry the size of its own pointer where the UAPI
+ * has one; Linux perf_compat_ioctl() widens these four and no other. A core
+ * takes the wide ones only: whoever serves 32-bit programs translates. The attr
+ * has no pointer and no padding, so its layout is one. */
+START_TEST(ioctl_of_32_bit_programs_differ_in_four_numbers)
+{
+	static const struct {
+		uint32_t wide, narrow;
+	} rows[] = {
+		{PERF_EVENT_IOC_SET_FILTER, 0x40042406},
+		{PERF_EVENT_IOC_ID, 0x80042407},
+		{PERF_EVENT_IOC_QUERY_BPF, 0xc004240a},
+		{PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0x4004240b},
+	};
+	const uint32_t size_bits = 0x3fff0000; /* _IOC: size 16..29 */
+	long fd = open_attr(fk_attr(CYCLES, 0));
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ck_assert_uint_eq(rows[i].wide & ~size_bits, rows[i].narrow & ~size_bits);
+		ck_assert_uint_eq(rows[i].wide & size_bits, 8 << 16);
+		ck_assert_int_eq(fk_ioctl(fk, fd, rows[i].narrow, 0), -ENOTTY);
+		ck_assert_int_ne(fk_ioctl(fk, fd, rows[i].wide, 0), -ENOTTY);
+	}
+	fk_close(fk, fd);
+	static_assert(offsetof(struct perf_event_attr, config) == 8 &&
+			      offsetof(struct perf_event_attr, branch_sample_type) ==
+				      72 &&
+			      offsetof(struct perf_event_attr, aux_watermark) == 104 &&
+			      offsetof(struct perf_event_attr, sig_data) == 120,
+		      "no hole that a 32-bit compiler would lay out in another way");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ioctl");
@@ -261,6 +296,7 @@ int main(void)
 	suite_add_tcase(suite, tcase);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 30);
+	tcase_add_test(tcase, ioctl_of_32_bit_programs_differ_in_four_numbers);
 	tcase_add_test(tcase, period_acts_now);
 	tcase_add_test(tcase, period_same_value_restarts);
 	tcase_add_test(tcase, period_of_a_disabled_event);

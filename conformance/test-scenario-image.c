@@ -208,6 +208,25 @@ START_TEST(scenario_image_period_and_id_go_by_pointer)
 }
 END_TEST
 
+START_TEST(scenario_image_calls_and_attrs_to_change_to)
+{
+	struct scn *scn = parse(EVENT "event d raw/8\ncall fstat d buf\n"
+				      "call lseek c -8 0x2\ncall dup c\n"
+				      "ioctl c modify d\n");
+	struct image image = compile(scn);
+
+	ck_assert_uint_ne(scn->steps[0].buf, 0);
+	ck_assert_uint_eq(scn->steps[1].buf, 0);
+	check_op(&image, 1, AGENT_SYSCALL, 80, ARGS(0, scn->steps[0].buf), SLOTS(2), NONE);
+	check_op(&image, 2, AGENT_SYSCALL, 62, ARGS(0, (uint64_t)-8, 2), SLOTS(1), NONE);
+	check_op(&image, 3, AGENT_SYSCALL, 23, ARGS(0), SLOTS(1), NONE);
+	check_op(&image, 4, AGENT_SYSCALL, 29,
+		 ARGS(0, 0x4008240b, scn->events[1].attr_addr), SLOTS(1), NONE);
+	free(image.bytes);
+	scn_free(scn);
+}
+END_TEST
+
 START_TEST(scenario_image_poll_writes_the_fd_first)
 {
 	struct scn *scn =
@@ -583,6 +602,7 @@ static void add_image(Suite *s)
 	tcase_add_loop_test(tc, scenario_image_ioctls_have_their_commands, 0,
 			    COUNT(ioctls));
 	tcase_add_test(tc, scenario_image_period_and_id_go_by_pointer);
+	tcase_add_test(tc, scenario_image_calls_and_attrs_to_change_to);
 	tcase_add_test(tc, scenario_image_poll_writes_the_fd_first);
 	tcase_add_test(tc, scenario_image_read_asks_for_the_format);
 	tcase_add_test(tc, scenario_image_run_and_laboratory);

@@ -29,6 +29,7 @@ enum {
 enum {
 	PAGE_SIZE = 4096,
 	PAGE_FIELDS = 1088,
+	CALL_BUFFER = 256,
 	POLLIN = 1,
 	MAP_SHARED_FIXED = 0x11,
 	FD_SLOTS = 1,
@@ -38,6 +39,7 @@ enum {
 #define IOC_PERIOD 0x40082404u
 #define IOC_ID 0x80082407u
 #define IOC_SET_OUTPUT 0x2405u
+#define IOC_MODIFY_ATTRIBUTES 0x4008240bu
 #define NO_ADDRESS ((uint64_t)-EFAULT)
 
 static struct scn_op syscall_op(unsigned nr)
@@ -130,7 +132,9 @@ static unsigned ioctl_ops(const struct scn *scn, const struct scn_step *step,
 	ops[0] = syscall_op(NR_IOCTL);
 	ops[0].slot[0] = scn->events[step->event].fd_slot;
 	ops[0].args[1] = step->cmd;
-	if (step->cmd == IOC_SET_OUTPUT && step->other >= 0)
+	if (step->cmd == IOC_MODIFY_ATTRIBUTES && step->other >= 0)
+		ops[0].args[2] = scn->events[step->other].attr_addr;
+	else if (step->cmd == IOC_SET_OUTPUT && step->other >= 0)
 		ops[0].slot[2] = scn->events[step->other].fd_slot;
 	else
 		ops[0].args[2] = step->buf ? step->buf : step->arg;
@@ -150,6 +154,16 @@ static unsigned poll_ops(const struct scn *scn, const struct scn_step *step,
 	ops[1].args[4] = 8; /* sizeof(sigset_t), with no set */
 	*visible = 1;
 	return 2;
+}
+
+static unsigned call_ops(const struct scn *scn, const struct scn_step *step,
+			 struct scn_op *ops)
+{
+	ops[0] = syscall_op(step->nr);
+	ops[0].slot[0] = scn->events[step->event].fd_slot;
+	for (unsigned i = 0; i < 5; i++)
+		ops[0].args[1 + i] = step->in_buf >> i & 1 ? step->buf : step->args[i];
+	return 1;
 }
 
 static unsigned lab_ops(const struct scn *scn, const struct scn_step *step,
@@ -190,6 +204,8 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	switch (step->verb) {
 	case SCN_OPEN:
 		return open_ops(scn, step, ops);
+	case SCN_CALL:
+		return call_ops(scn, step, ops);
 	case SCN_CLOSE:
 		ops[0] = syscall_op(NR_CLOSE);
 		ops[0].slot[0] = scn->events[step->event].fd_slot;
@@ -277,6 +293,12 @@ static void layout_buffers(struct scn *scn, struct scn_step *step)
 			step->size = read_size(scn, step);
 		step->buf_size = step->size;
 		step->buf = allot(scn, step->buf_size);
+		break;
+	case SCN_CALL:
+		if (step->in_buf) {
+			step->buf_size = CALL_BUFFER;
+			step->buf = allot(scn, step->buf_size);
+		}
 		break;
 	case SCN_POLL:
 		step->buf_size = 24;

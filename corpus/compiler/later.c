@@ -267,7 +267,6 @@ static const struct later {
 	{"deny", "w", "deny open|read|write", false, shape_deny},
 	{"prctl", "w|w", "prctl enable|disable|name TEXT", false, shape_prctl},
 	{"fcntl", "ew|w", "fcntl EV async|sig N|owner TASK", false, shape_fcntl},
-	{"call", "v|wwwwww", "call NAME ARGS", false, NULL},
 	{"rdpmc", "e", "rdpmc EV", false, NULL},
 	{"hostile", "e", "hostile EV", false, NULL},
 	{"map", "w|www", "map FILE [prot=] [shared|private] [offset=]", false, shape_map},

@@ -49,6 +49,13 @@ const struct parse_name parse_workloads[] = {
 	{"frames", AGENT_WL_FRAMES}, {NULL, 0},
 };
 
+/* include/uapi/asm-generic/unistd.h */
+const struct parse_name parse_calls[] = {
+	{"dup", 23}, {"fcntl", 25}, {"ftruncate", 46}, {"lseek", 62}, {"write", 64},
+	{"pread64", 67}, {"pwrite64", 68}, {"fstat", 80}, {"fsync", 82},
+	{"fdatasync", 83}, {NULL, 0},
+};
+
 /* name, byte offset, bit, width: struct perf_event_attr up to VER7 */
 static const struct parse_field attr_fields[] = {
 	{"type", 0, 0, 32}, {"size", 4, 0, 32}, {"config", 8, 0, 64},

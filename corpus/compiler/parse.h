@@ -100,6 +100,7 @@ extern const struct parse_name parse_open_flags[];
 extern const struct parse_name parse_clock_names[];
 extern const struct parse_name parse_page_fields[]; /* value: offset, 8-byte ones */
 extern const struct parse_name parse_workloads[];
+extern const struct parse_name parse_calls[]; /* value: arm64's number */
 
 /* Fields of struct perf_event_attr. */
 struct parse_field {

@@ -48,6 +48,7 @@ enum scn_verb {
 	SCN_UNMASK,
 	SCN_AT_HAL,
 	SCN_AT_OVERFLOW,
+	SCN_CALL,
 	SCN_VERBS,
 };
 
@@ -92,7 +93,8 @@ struct scn_step {
 	/* Of the verb. */
 	int32_t pid, cpu;    /* open; pid 0 self, -1 any */
 	int other;	     /* open: group leader; set-output: target; inject by
-				* event: that event. Index, -1: none */
+				* event: that event; modify: the event whose attr
+				* it is. Index, -1: none */
 	uint32_t flags;	     /* open */
 	uint64_t pages;	     /* mmap: data pages */
 	uint64_t data_bytes; /* records, peek: of the mapping, 0 when header only */
@@ -109,6 +111,10 @@ struct scn_step {
 	uint64_t n;	     /* run, inject: how many */
 	int counter;	     /* inject by counter: 0..31, -1 by event */
 	unsigned el;	     /* inject */
+	uint32_t nr;	     /* call: system call number; its first argument is
+			      * the event's fd */
+	uint64_t args[5];    /* call: the others */
+	unsigned in_buf;     /* call: bit i: args[i] is the address of buf */
 	uint64_t at;	     /* at hal K: K; at EV[nth]: nth */
 };
 

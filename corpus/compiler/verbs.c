@@ -17,6 +17,7 @@ enum {
 #define IOC_PERIOD 0x40082404u
 #define IOC_ID 0x80082407u
 #define IOC_PAUSE_OUTPUT 0x40042409u
+#define IOC_MODIFY_ATTRIBUTES 0x4008240bu
 
 enum {
 	PROT_R = 1,
@@ -184,6 +185,18 @@ static int verb_munmap(struct parser *p)
 	return 0;
 }
 
+static int signed_or_hex(struct parser *p, const struct parse_word *word, uint64_t *value)
+{
+	int64_t number;
+
+	if (word->text[0] != '-')
+		return parse_number(p, word, word->text, UINT64_MAX, value);
+	if (parse_signed(p, word, word->text, INT64_MAX, &number))
+		return -1;
+	*value = (uint64_t)number;
+	return 0;
+}
+
 static int ioctl_arg(struct parser *p, unsigned i, struct scn_step *step)
 {
 	const struct parse_word *word = &p->words[i];
@@ -205,18 +218,15 @@ static int ioctl_arg(struct parser *p, unsigned i, struct scn_step *step)
 		}
 		step->other = parse_event_ref(p, word, word->text);
 		return step->other < 0 ? -1 : 0;
+	case IOC_MODIFY_ATTRIBUTES:
+		step->other = parse_event_ref(p, word, word->text);
+		return step->other < 0 ? -1 : 0;
 	}
 	step->raw = true;
 	if (parse_number(p, word, word->text, UINT32_MAX, &cmd))
 		return -1;
 	step->cmd = (uint32_t)cmd;
-	word = &p->words[i + 1];
-	if (word->text[0] != '-')
-		return parse_number(p, word, word->text, UINT64_MAX, &step->arg);
-	if (parse_signed(p, word, word->text, INT64_MAX, &arg))
-		return -1;
-	step->arg = (uint64_t)arg;
-	return 0;
+	return signed_or_hex(p, &p->words[i + 1], &step->arg);
 }
 
 static const struct ioctl_kind {
@@ -235,7 +245,7 @@ static const struct ioctl_kind {
 	{"id", IOC_ID, 0, 0, false},
 	{"pause", IOC_PAUSE_OUTPUT, 1, 0, false},
 	{"resume", IOC_PAUSE_OUTPUT, 0, 0, false},
-	{"modify", 0, 0, 1, false},
+	{"modify", IOC_MODIFY_ATTRIBUTES, 0, 1, false},
 	{"raw", 0, 0, 2, false},
 };
 
@@ -258,10 +268,6 @@ static int ioctl_words(struct parser *p, const struct ioctl_kind *kind,
 		return parse_fail(p, &p->words[want], "unexpected: %s",
 				  p->words[want].text);
 	}
-	if (!strcmp(kind->name, "modify")) {
-		parse_unbuilt(p, "ioctl modify");
-		return parse_event_ref(p, &p->words[3], p->words[3].text) < 0 ? -1 : 0;
-	}
 	return kind->words ? ioctl_arg(p, 3, step) : 0;
 }
 
@@ -276,6 +282,31 @@ static int verb_ioctl(struct parser *p)
 		if (!strcmp(word->text, ioctl_kinds[i].name))
 			return ioctl_words(p, &ioctl_kinds[i], step);
 	return parse_fail(p, word, "unknown ioctl: `%s`", word->text);
+}
+
+/* `call NAME EV ARG...`; `buf` is memory of the agent's own. */
+static int verb_call(struct parser *p)
+{
+	struct scn_step *step;
+	uint64_t nr;
+	int event;
+
+	if (parse_lookup(parse_calls, p->words[1].text, strlen(p->words[1].text), &nr))
+		return parse_fail(p, &p->words[1], "unknown call: `%s`",
+				  p->words[1].text);
+	event = parse_event_ref(p, &p->words[2], p->words[2].text);
+	if (event < 0)
+		return -1;
+	step = parse_step(p, SCN_CALL);
+	step->event = event;
+	step->nr = (uint32_t)nr;
+	for (unsigned i = 3; i < p->nwords; i++) {
+		if (!strcmp(p->words[i].text, "buf"))
+			step->in_buf |= 1u << (i - 3);
+		else if (signed_or_hex(p, &p->words[i], &step->args[i - 3]))
+			return -1;
+	}
+	return 0;
 }
 
 static int verb_read(struct parser *p)
@@ -499,6 +530,7 @@ const struct parse_verb parse_built_verbs[] = {
 	{"mmap", 3, 5, "mmap EV pages=N [prot=r|rw] [offset=N]", verb_mmap},
 	{"munmap", 2, 2, "munmap EV", verb_munmap},
 	{"ioctl", 3, 5, "ioctl EV COMMAND ...", verb_ioctl},
+	{"call", 3, 8, "call NAME EV [ARG ...]", verb_call},
 	{"read", 2, 3, "read EV [size=N]", verb_read},
 	{"poll", 2, 3, "poll EV [timeout-ms=N]", verb_poll},
 	{"page", 2, 2, "page EV", verb_page},

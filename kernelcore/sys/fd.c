@@ -50,13 +50,22 @@ int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out)
 	return 0;
 }
 
-static void drop(struct file *file)
+/* dup() gives a second number to one open file, so one event in two places. */
+static bool open_elsewhere(const struct ksys_task *task, const struct kperf_event *event)
+{
+	for (int fd = 0; fd < MAX_FDS; fd++)
+		if (task->file[fd].kind == FILE_PERF && task->file[fd].event == event)
+			return true;
+	return false;
+}
+
+static void drop(struct ksys_task *task, struct file *file)
 {
 	struct file old = *file;
 
 	/* The number is free before the event's teardown can see it. */
 	*file = (struct file){ .kind = FILE_NONE };
-	if (old.kind == FILE_PERF)
+	if (old.kind == FILE_PERF && !open_elsewhere(task, old.event))
 		kperf_release(old.event);
 }
 
@@ -66,7 +75,7 @@ long fd_close(struct ksys *sys, int64_t fd)
 
 	if (!file)
 		return -EBADF;
-	drop(file);
+	drop(sys->task, file);
 	return 0;
 }
 
@@ -75,5 +84,5 @@ void fd_close_all(struct ksys *sys, struct ksys_task *task)
 	(void)sys;
 	for (int fd = 0; fd < MAX_FDS; fd++)
 		if (task->file[fd].kind > FILE_RESERVED)
-			drop(&task->file[fd]);
+			drop(task, &task->file[fd]);
 }

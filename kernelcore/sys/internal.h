@@ -36,6 +36,7 @@ enum file_kind {
 struct file {
 	enum file_kind kind;
 	bool cloexec;
+	uint32_t flags;		   /* F_SETFL's */
 	struct kperf_event *event; /* FILE_PERF */
 };
 
@@ -86,6 +87,9 @@ struct ksys {
 	struct page_pool pool;
 	struct ksys_task *task; /* the one task, NULL before exec */
 	int64_t sysctl[KSYS_SYSCTLS];
+	/* 6.1's mmap_region() says ENOMEM when MAP_FIXED cannot unmap what is
+	 * there; later kernels pass the reason on. */
+	bool unmap_failure_enomem;
 	uint32_t irq_requested; /* by INTID */
 	unsigned irq_depth;
 	struct ksys_irq_work *work_head, **work_tail;

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls (arm64 numbers, asm-generic/unistd.h) and EL0's faults. */
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/file.h"
 
 enum {
+	NR_DUP = 23,
+	NR_FCNTL = 25,
+	NR_FTRUNCATE = 46,
+	NR_LSEEK = 62,
+	NR_PREAD64 = 67,
+	NR_PWRITE64 = 68,
+	NR_FSTAT = 80,
+	NR_FSYNC = 82,
+	NR_FDATASYNC = 83,
 	NR_CLOSE = 57,
 	NR_READ = 63,
 	NR_WRITE = 64,
@@ -73,27 +83,41 @@ static long sys_write(struct ksys *sys, const uint64_t *a)
 static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 {
 	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	long rc;
 
 	if (!file)
 		return -EBADF;
+	rc = file_vfs_ioctl(sys, file, (uint32_t)a[1], a[2]);
+	if (rc != -ENOIOCTLCMD)
+		return rc;
 	if (file->kind != FILE_PERF)
 		return -ENOTTY;
 	return kperf_ioctl(file->event, (uint32_t)a[1], a[2]);
 }
 
-static long mmap_perf(struct ksys *sys, const uint64_t *a, uint64_t addr, uint64_t size)
+/* What Linux's do_mmap() finds out before anything is unmapped. */
+static long mmap_file(struct ksys *sys, const uint64_t *a, struct file **out)
 {
 	struct file *file = fd_get(sys->task, (int32_t)a[4]);
-	void *const *pages;
-	size_t npages;
-	long rc;
 
 	if (!file)
 		return -EBADF;
+	if (file->kind == FILE_INPUT && a[3] & MAP_SHARED && a[2] & AREA_WRITE)
+		return -EACCES;
 	if (file->kind != FILE_PERF)
 		return -ENODEV;
-	rc = kperf_mmap(file->event, size, a[5] >> PAGE_SHIFT, (unsigned)a[2] & 3,
-			a[3] & MAP_SHARED ? KPERF_MAP_SHARED : 0, &pages, &npages);
+	*out = file;
+	return 0;
+}
+
+static long mmap_perf(struct ksys *sys, const struct file *file, const uint64_t *a,
+		      uint64_t addr, uint64_t size)
+{
+	void *const *pages;
+	size_t npages;
+	long rc = kperf_mmap(file->event, size, a[5] >> PAGE_SHIFT, (unsigned)a[2] & 3,
+			     a[3] & MAP_SHARED ? KPERF_MAP_SHARED : 0, &pages, &npages);
+
 	if (rc)
 		return rc;
 	rc = mm_map_pages(sys, &sys->task->mm, addr, pages, npages,
@@ -108,20 +132,28 @@ static long mmap_perf(struct ksys *sys, const uint64_t *a, uint64_t addr, uint64
 static long sys_mmap(struct ksys *sys, const uint64_t *a)
 {
 	uint64_t addr = a[0], size = page_up(a[1]);
+	struct file *file = NULL;
 	long rc;
 
-	if (!a[1] || size < a[1] || addr & (PAGE_SIZE - 1) || a[5] & (PAGE_SIZE - 1) ||
+	if (a[5] & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (!(a[3] & MAP_ANONYMOUS)) {
+		rc = mmap_file(sys, a, &file);
+		if (rc)
+			return rc;
+	}
+	if (!a[1] || size < a[1] || addr & (PAGE_SIZE - 1) ||
 	    !(a[3] & (MAP_SHARED | MAP_PRIVATE)))
 		return -EINVAL;
 	if (a[3] & MAP_FIXED) {
 		rc = mm_unmap(sys, &sys->task->mm, addr, size);
 		if (rc)
-			return rc;
+			return sys->unmap_failure_enomem ? -ENOMEM : rc;
 	} else {
 		addr = mm_find_free(&sys->task->mm, size);
 	}
-	if (!(a[3] & MAP_ANONYMOUS))
-		return mmap_perf(sys, a, addr, size);
+	if (file)
+		return mmap_perf(sys, file, a, addr, size);
 	rc = mm_map_anon(sys, &sys->task->mm, addr, size, (unsigned)a[2] & 7);
 	return rc ? rc : (long)addr;
 }
@@ -227,6 +259,16 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return sys_read(sys, args);
 	case NR_WRITE:
 		return sys_write(sys, args);
+	case NR_DUP:
+	case NR_FCNTL:
+	case NR_FTRUNCATE:
+	case NR_LSEEK:
+	case NR_PREAD64:
+	case NR_PWRITE64:
+	case NR_FSTAT:
+	case NR_FSYNC:
+	case NR_FDATASYNC:
+		return file_call(sys, nr, args);
 	case NR_CLOSE:
 		return fd_close(sys, (int32_t)args[0]);
 	case NR_IOCTL:

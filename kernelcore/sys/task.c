@@ -28,6 +28,15 @@ static void mmu_init(struct hal *hal)
 	hal_isb(hal);
 }
 
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 {
 	uint64_t base = hal_ram_base(hal), end = base + hal_ram_size(hal);
@@ -43,6 +52,7 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 	sys->sysctl[KSYS_SYSCTL_PARANOID] = 3;
 	sys->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	sys->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
+	sys->unmap_failure_enomem = same(profile, "linux-6.1");
 	irq_init(sys);
 	rc = kperf_create(sys, profile, &sys->perf);
 	if (!rc)
