@@ -71,13 +71,61 @@ void kperf_release(struct kperf_event *event);
  * no unbounded loop, no libc. True when it was ours. */
 bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs);
 
-/* The scheduler's hooks, IRQs masked, on the CPU of @hal. @task comes in or
- * goes out; one relaxed load when perf is unused. */
-void kperf_sched_in(struct kperf *perf, struct hal *hal, struct ksys_task *task);
-void kperf_sched_out(struct kperf *perf, struct hal *hal, struct ksys_task *task);
+/*
+ * The scheduler's hooks, IRQs masked, on the CPU of @hal, for every switch: out
+ * before it (ksys_current() is still @prev), in behind it (it is @next); NULL is
+ * the idle task. One relaxed load when perf is unused. The events that count
+ * switches and migrations are told by kperf_sw_event(), as Linux does:
+ * CONTEXT_SWITCHES before kperf_sched_out(), CPU_MIGRATIONS behind
+ * kperf_sched_in() of a task that has moved since it last ran.
+ */
+void kperf_sched_out(struct kperf *perf, struct hal *hal, struct ksys_task *prev);
+void kperf_sched_in(struct kperf *perf, struct hal *hal, struct ksys_task *next);
 
-/* @task has begun to exit; after this call no event refers to it. */
+/* The timer's tick on hal's CPU, IRQs masked: IRQ context. @regs as in
+ * kperf_irq(). */
+void kperf_tick(struct kperf *perf, struct hal *hal, const struct hal_regs *regs);
+
+/* Software events: Linux's PERF_COUNT_SW_*. */
+enum kperf_sw {
+	KPERF_SW_CPU_CLOCK,
+	KPERF_SW_TASK_CLOCK,
+	KPERF_SW_PAGE_FAULTS,
+	KPERF_SW_CONTEXT_SWITCHES,
+	KPERF_SW_CPU_MIGRATIONS,
+	KPERF_SW_PAGE_FAULTS_MIN,
+	KPERF_SW_PAGE_FAULTS_MAJ,
+	KPERF_SW_ALIGNMENT_FAULTS,
+	KPERF_SW_EMULATION_FAULTS,
+	KPERF_SW_DUMMY,
+	KPERF_SW_BPF_OUTPUT,
+	KPERF_SW_CGROUP_SWITCHES,
+	KPERF_SWS,
+};
+
+/* @nr of @sw happened on hal's CPU to the current task; @regs: where (NULL: in
+ * the kernel, where nobody asks), @addr: what a sample's ADDR says. Any context,
+ * no interrupt of perf's may be under way. One relaxed load when nobody counts
+ * @sw. Of the clocks nobody tells. */
+void kperf_sw_event(struct kperf *perf, struct hal *hal, enum kperf_sw sw, uint64_t nr,
+		    const struct hal_regs *regs, uint64_t addr);
+
+/* clone(2) has made @child, which does not run yet and nobody can find; @flags
+ * are clone's. -ENOMEM: then kperf_task_free(child) has been done. */
+int kperf_fork(struct kperf *perf, struct ksys_task *parent, struct ksys_task *child,
+	       uint64_t flags);
+/* execve(2) succeeded: the new image is in place, @task (the current one) has
+ * not returned to it. */
+void kperf_exec(struct kperf *perf, struct ksys_task *task);
+/* The current @task has begun to exit, its memory and files are gone (Linux
+ * do_exit's order); it may still be switched out. Poll is woken. */
 void kperf_task_exit(struct kperf *perf, struct ksys_task *task);
+/* @task's last reference goes, or a clone(2) that kperf_fork() saw failed. */
+void kperf_task_free(struct kperf *perf, struct ksys_task *task);
+
+/* PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: all events that the current task
+ * has opened. 0. */
+long kperf_prctl(struct kperf *perf, bool enable);
 
 /* [irq] The hardware counter (0..30, 31: cycle counter) that the event is on
  * now, for the laboratory's injections; -ENOENT when it is on none. */

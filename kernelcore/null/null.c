@@ -69,16 +69,44 @@ bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
 	return false;
 }
 
-void kperf_sched_in(struct kperf *perf, struct hal *hal, struct ksys_task *task)
+void kperf_sched_in(struct kperf *perf, struct hal *hal, struct ksys_task *next)
 {
 }
 
-void kperf_sched_out(struct kperf *perf, struct hal *hal, struct ksys_task *task)
+void kperf_sched_out(struct kperf *perf, struct hal *hal, struct ksys_task *prev)
+{
+}
+
+void kperf_tick(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
+{
+}
+
+void kperf_sw_event(struct kperf *perf, struct hal *hal, enum kperf_sw sw, uint64_t nr,
+		    const struct hal_regs *regs, uint64_t addr)
+{
+}
+
+int kperf_fork(struct kperf *perf, struct ksys_task *parent, struct ksys_task *child,
+	       uint64_t flags)
+{
+	return 0;
+}
+
+void kperf_exec(struct kperf *perf, struct ksys_task *task)
 {
 }
 
 void kperf_task_exit(struct kperf *perf, struct ksys_task *task)
 {
+}
+
+void kperf_task_free(struct kperf *perf, struct ksys_task *task)
+{
+}
+
+long kperf_prctl(struct kperf *perf, bool enable)
+{
+	return 0;
 }
 
 int kperf_event_counter(const struct kperf_event *event)
