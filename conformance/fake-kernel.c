@@ -104,6 +104,17 @@ void fk_inject(struct fake_kernel *fk, unsigned counter, uint64_t n, unsigned el
 	fk->at_el0 = false;
 }
 
+void fk_tick(struct fake_kernel *fk)
+{
+	struct hal_regs regs = {.pc = fk->pc};
+
+	fk->masked = fk->in_irq = true;
+	kperf_tick(fk->perf, &fk->hal, &regs);
+	run_work(fk);
+	fk->masked = fk->in_irq = false;
+	interrupt_point(fk);
+}
+
 void fk_mask(struct fake_kernel *fk)
 {
 	fk->masked = true;
@@ -466,7 +477,8 @@ struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_w
 	fk->caps[KSYS_CAP_SYS_ADMIN] = true;
 	fk->caps[KSYS_CAP_IPC_LOCK] = true;
 	fk->sysctl[KSYS_SYSCTL_PARANOID] = 3;
-	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000;
+	/* as the recorder sets it: nothing is throttled */
+	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
 	fk->ncpus = 2; /* the second never comes up */
 	fk->irq_wired = irq_wired;

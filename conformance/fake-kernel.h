@@ -113,6 +113,8 @@ void fk_run(struct fake_kernel *fk, uint64_t n);
 /* @n events of @counter at once, then an interrupt point. At @el 1 the kernel
  * is what is interrupted. */
 void fk_inject(struct fake_kernel *fk, unsigned counter, uint64_t n, unsigned el);
+/* The timer's tick. */
+void fk_tick(struct fake_kernel *fk);
 void fk_mask(struct fake_kernel *fk);
 void fk_unmask(struct fake_kernel *fk);
 

@@ -336,9 +336,6 @@ int perf_attr_not_built(const struct perf_attr *attr)
 {
 	const struct perf_event_attr *a = &attr->u.a;
 
-	/* frequency mode */
-	if (a->freq && a->sample_freq)
-		return -EOPNOTSUPP;
 	/* records that are no samples */
 	if (a->mmap || a->mmap_data || a->mmap2 || a->comm || a->task ||
 	    a->context_switch)

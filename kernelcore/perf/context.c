@@ -5,6 +5,7 @@
 
 #include "kernelcore/hal.h"
 #include "kernelcore/perf/event.h"
+#include "kernelcore/perf/freq.h"
 #include "kernelcore/perf/mmap_page.h"
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/slots.h"
@@ -148,6 +149,7 @@ static void event_sched_out(struct perf_cpu *cpu, struct kperf_event *event)
 	set_state(event, state);
 	cpu->active--;
 	event->ctx->nr_active--;
+	perf_freq_sched_out(cpu, event);
 	if (event->attr.u.a.exclusive || !cpu->active)
 		cpu->exclusive = false;
 	perf_slots_enable(cpu);
@@ -161,6 +163,9 @@ static int event_sched_in(struct perf_cpu *cpu, struct kperf_event *event)
 		return 0;
 	event->oncpu = (int)hal_cpu_id(cpu->hal);
 	set_state(event, PERF_EVENT_ACTIVE);
+	/* It may have missed the tick that would have let it go on. */
+	if (event->hw.interrupts == PERF_THROTTLED)
+		perf_freq_unthrottle(cpu, event);
 	perf_slots_disable(cpu);
 	if (perf_slot_add(cpu, event)) {
 		set_state(event, PERF_EVENT_INACTIVE);
@@ -169,6 +174,7 @@ static int event_sched_in(struct perf_cpu *cpu, struct kperf_event *event)
 	} else {
 		cpu->active++;
 		event->ctx->nr_active++;
+		perf_freq_sched_in(cpu, event);
 		if (event->attr.u.a.exclusive)
 			cpu->exclusive = true;
 	}
@@ -599,10 +605,13 @@ void perf_ctx_period(struct kperf_event *event, uint64_t period)
 	bool active = event->state == PERF_EVENT_ACTIVE;
 
 	if (!event->ctx->dead) {
-		event->attr.u.a.sample_period = period;
-		event->hw.sample_period = period;
+		event->attr.u.a.sample_period = period; /* or sample_freq */
+		if (!event->attr.u.a.freq)
+			event->hw.sample_period = period;
 		if (active) {
 			perf_slots_disable(cpu);
+			if (event->hw.interrupts == PERF_THROTTLED)
+				perf_freq_unthrottle(cpu, event);
 			perf_slot_stop(cpu, event);
 		}
 		event->hw.period_left = 0;

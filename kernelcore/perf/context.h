@@ -45,6 +45,7 @@ struct perf_context {
 	unsigned refs; /* the task and each event */
 	unsigned is_active;
 	unsigned nr_events, nr_active;
+	unsigned nr_freq; /* of the active ones: with a frequency */
 	struct perf_list events;	      /* all */
 	struct perf_list groups;	      /* leaders, in order of arrival */
 	uint64_t time, timestamp, timeoffset; /* ns */

@@ -198,9 +198,10 @@ static void event_init(struct kperf *perf, struct kperf_event *event,
 	event->state = a->disabled ? PERF_EVENT_OFF : PERF_EVENT_INACTIVE;
 	event->hw.counter = -1;
 	event->hw.stopped = true;
-	event->hw.sample_period = a->sample_period;
-	event->hw.last_period = a->sample_period;
-	event->hw.period_left = (int64_t)a->sample_period;
+	/* a frequency is approached from below */
+	event->hw.sample_period = a->freq && a->sample_freq ? 1 : a->sample_period;
+	event->hw.last_period = event->hw.sample_period;
+	event->hw.period_left = (int64_t)event->hw.sample_period;
 	event->pending_irq.fn = pending_irq;
 	event->pending_irq.arg = event;
 	perf_list_init(&event->ctx_entry);

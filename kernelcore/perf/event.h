@@ -38,6 +38,10 @@ struct perf_hw {
 	uint64_t last_period;	/* the period that ended last */
 	int64_t period_left;	/* <= 0: it ended and nobody served it */
 	uint64_t prev_count;	/* the counter when count was up to date */
+	uint64_t interrupts;	/* since the tick of interrupts_seq; see freq.h */
+	uint64_t interrupts_seq;
+	uint64_t freq_time_stamp;  /* ns: the last overflow */
+	uint64_t freq_count_stamp; /* count at the last tick */
 };
 
 struct kperf_event {

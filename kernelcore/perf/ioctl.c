@@ -31,8 +31,15 @@ static long set_period(struct kperf_event *event, uint64_t arg)
 
 	if (ksys_copy_from_user(event->perf->sys, &value, arg, sizeof(value)))
 		return -EFAULT;
-	if (!perf_event_is_sampling(event) || !value || value >> 63)
+	if (!perf_event_is_sampling(event) || !value)
 		return -EINVAL;
+	if (event->attr.u.a.freq) {
+		if (value > (uint64_t)ksys_sysctl(event->perf->sys,
+						  KSYS_SYSCTL_MAX_SAMPLE_RATE))
+			return -EINVAL;
+	} else if (value >> 63) {
+		return -EINVAL;
+	}
 	perf_ctx_period(event, value);
 	return 0;
 }

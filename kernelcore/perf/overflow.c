@@ -4,6 +4,7 @@
  * no loop that the user's input bounds.
  */
 #include "kernelcore/perf/event.h"
+#include "kernelcore/perf/freq.h"
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/pmu_armv8.h"
 #include "kernelcore/perf/sample.h"
@@ -13,11 +14,12 @@
 static bool event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
 			   const struct hal_regs *regs, uint64_t period)
 {
-	bool stop = false;
+	bool stop;
 
 	/* A counting event's wrap at half range is no sample. */
 	if (!perf_event_is_sampling(event))
 		return false;
+	stop = perf_freq_account(cpu, event);
 	if (event->event_limit && --event->event_limit == 0) {
 		stop = true;
 		event->pending_disable = true;

@@ -31,6 +31,8 @@ static const struct kperf_policy policies[] = {
 		 * extended type 1 goes through. */
 		.other_pmu_types = 1u << 2 | 1u << 5 | 1u << 6 | 1u << 7,
 		.extended_hw_type = false,
+		.tick_leaders_only = false,
+		.tick_starts_twice = true,
 		.config1_refused = 0,
 		.chain_refused = false,
 		.cycle_counter_first = true,
@@ -56,6 +58,8 @@ static const struct kperf_policy policies[] = {
 		.other_pmu_types = 1u << 1 | 1u << 2 | 1u << 5 | 1u << 6 | 1u << 7 |
 				   1u << 8 | 1u << 9,
 		.extended_hw_type = true,
+		.tick_leaders_only = true,
+		.tick_starts_twice = false,
 		.config1_refused = UINT64_C(0x1ffe0),
 		.chain_refused = true,
 		.cycle_counter_first = false,

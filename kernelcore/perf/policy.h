@@ -37,6 +37,10 @@ struct kperf_policy {
 	uint32_t other_pmu_types; /* mask: types that belong to other PMUs */
 	bool extended_hw_type;	  /* PERF_PMU_CAP_EXTENDED_HW_TYPE */
 
+	/* perf_event_task_tick() */
+	bool tick_leaders_only; /* else every event of the context */
+	bool tick_starts_twice; /* a throttled event with a frequency, first as it is */
+
 	/* the driver */
 	uint64_t config1_refused; /* event threshold without the feature */
 	bool chain_refused;	  /* a raw CHAIN event is EINVAL, else never runs */

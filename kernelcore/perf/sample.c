@@ -432,3 +432,23 @@ void perf_sample_output(struct perf_cpu *cpu, struct kperf_event *event,
 	perf_output_end(&out);
 	hal_note(cpu->hal, HAL_NOTE_RECORD, PERF_RECORD_SAMPLE, s.size);
 }
+
+/* Its own time is taken before the trailer's. */
+void perf_throttle_output(struct perf_cpu *cpu, struct kperf_event *event, uint32_t type)
+{
+	uint64_t buf[4 + PERF_TRAILER_BYTES_MAX / 8];
+	struct perf_event_header header = {.type = type};
+	struct perf_output out;
+
+	buf[1] = hal_clock_ns(cpu->hal);
+	buf[2] = event->id;
+	buf[3] = event->id;
+	header.size = (uint16_t)(4 * sizeof(buf[0]) +
+				 perf_trailer_build(cpu->hal, event, &buf[4]));
+	memcpy(&buf[0], &header, sizeof(header));
+	if (!perf_output_begin(&out, cpu->hal, event, type, header.size))
+		return;
+	perf_output_copy(&out, buf, header.size);
+	perf_output_end(&out);
+	hal_note(cpu->hal, HAL_NOTE_RECORD, type, header.size);
+}

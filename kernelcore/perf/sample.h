@@ -30,4 +30,7 @@ size_t perf_trailer_build(struct hal *hal, struct kperf_event *event,
 void perf_sample_output(struct perf_cpu *cpu, struct kperf_event *event,
 			const struct hal_regs *regs, uint64_t period);
 
+/* [irq] PERF_RECORD_THROTTLE or _UNTHROTTLE of @event. */
+void perf_throttle_output(struct perf_cpu *cpu, struct kperf_event *event, uint32_t type);
+
 #endif

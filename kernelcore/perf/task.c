@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A task's life: fork, exec, and what it asks of all its events. */
 #include "kernelcore/perf/event.h"
+#include "kernelcore/perf/freq.h"
 #include "kernelcore/perf/perf.h"
 
 int kperf_fork(struct kperf *perf, struct ksys_task *parent, struct ksys_task *child,
@@ -45,9 +46,8 @@ long kperf_prctl(struct kperf *perf, bool enable)
 
 void kperf_tick(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
 {
-	(void)perf;
-	(void)hal;
 	(void)regs;
+	perf_freq_tick(perf_this_cpu(perf, hal));
 }
 
 void kperf_sw_event(struct kperf *perf, struct hal *hal, enum kperf_sw sw, uint64_t nr,
