@@ -337,12 +337,26 @@ struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
 {
 	struct fake_kernel *fk = sys->fk;
 
-	if (pid == 0)
-		return fk->current;
-	for (unsigned i = 0; i < FK_TASKS; i++)
-		if (fk->tasks[i].tid == pid)
-			return &fk->tasks[i];
+	for (unsigned i = 0; i < FK_TASKS; i++) {
+		struct ksys_task *task = &fk->tasks[i];
+
+		if (pid ? task->tid == pid : task == fk->current) {
+			task->refs++;
+			return task;
+		}
+	}
 	return NULL;
+}
+
+void ksys_task_get(struct ksys_task *task)
+{
+	task->refs++;
+}
+
+void ksys_task_put(struct ksys *sys, struct ksys_task *task)
+{
+	if (task)
+		task->refs--;
 }
 
 int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)

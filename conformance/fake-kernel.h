@@ -32,6 +32,7 @@ enum {
 struct ksys_task {
 	int32_t tgid, tid;
 	void *perf;
+	unsigned refs;
 	bool dead; /* nobody may look at it any more */
 };
 

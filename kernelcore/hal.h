@@ -8,8 +8,13 @@
  * GIC's mask and the running priority let through is taken as a nested call of
  * kentry_irq(). Nothing else is an interrupt point.
  *
- * `struct hal` stands for the CPU that executes the caller. No function here
- * allocates or may be called with an invalid pointer.
+ * `struct hal` stands for one CPU: the one that executes the caller, unless a line
+ * says that another's may be named. No function here allocates or may be called
+ * with an invalid pointer.
+ *
+ * Where a function switches to another CPU or sleeps in between, there is none: the
+ * kernel runs on one stack a CPU, and what one CPU's kernel does between two [op]s
+ * is atomic towards the others on the host.
  */
 #ifndef PMULAB_KERNELCORE_HAL_H
 #define PMULAB_KERNELCORE_HAL_H
@@ -51,6 +56,7 @@ struct hal;
 #define HAL_ICC_BPR1_EL1    HAL_SYSREG(3, 0, 12, 12, 3)
 #define HAL_ICC_CTLR_EL1    HAL_SYSREG(3, 0, 12, 12, 4)
 #define HAL_ICC_SRE_EL1	    HAL_SYSREG(3, 0, 12, 12, 5)
+#define HAL_ICC_SGI1R_EL1   HAL_SYSREG(3, 0, 12, 11, 5)
 #define HAL_ICC_IGRPEN1_EL1 HAL_SYSREG(3, 0, 12, 12, 7)
 
 /* Memory management. */
@@ -61,6 +67,11 @@ struct hal;
 
 #define HAL_CNTFRQ_EL0 HAL_SYSREG(3, 3, 14, 0, 0)
 #define HAL_CNTVCT_EL0 HAL_SYSREG(3, 3, 14, 0, 2)
+/* The virtual timer of this CPU (Arm ARM, D12.2.4); its interrupt is PPI 11. */
+#define HAL_CNTV_CTL_EL0  HAL_SYSREG(3, 3, 14, 3, 1)
+#define HAL_CNTV_CVAL_EL0 HAL_SYSREG(3, 3, 14, 3, 2)
+
+enum { HAL_IRQ_TIMER = 27, HAL_IRQ_PMU = 23 };
 
 /* PSTATE as SPSR_EL1 holds it. */
 #define HAL_PSTATE_I	   (UINT64_C(1) << 7)
@@ -79,6 +90,46 @@ static inline int hal_regs_user(const struct hal_regs *regs)
 {
 	return (regs->pstate & HAL_PSTATE_EL_MASK) == 0;
 }
+
+/*
+ * What a task is at EL0, all of it; regs.pstate is EL0's flags. A context is the
+ * kernel's memory: it may be looked into and changed while no CPU runs it.
+ */
+struct hal_context {
+	struct hal_regs regs;
+	uint64_t tpidr; /* TPIDR_EL0 */
+	uint64_t fpcr, fpsr;
+	_Alignas(16) uint64_t v[64]; /* V0..V31, low half first */
+};
+
+/* A task that begins at @pc with the stack @sp, all else 0. */
+static inline void hal_context_init(struct hal_context *ctx, uint64_t pc, uint64_t sp)
+{
+	*ctx = (struct hal_context){ .regs = { .pc = pc, .sp = sp } };
+}
+
+/* The CPU that executes the caller; @any is a CPU of the machine. */
+struct hal *hal_this_cpu(struct hal *any);
+/* How many there are, 1..8, and the @n-th. */
+unsigned hal_ncpus(struct hal *any);
+struct hal *hal_cpu(struct hal *any, unsigned n);
+
+/* [op] From and to what this CPU returns to EL0 with. IRQs masked. */
+void hal_context_save(struct hal *hal, struct hal_context *ctx);
+void hal_context_load(struct hal *hal, const struct hal_context *ctx);
+/* x0 of what this CPU returns to EL0 with: a system call's result. */
+void hal_user_set_x0(struct hal *hal, uint64_t value);
+
+/*
+ * [op] fn(arg) in the IRQ context of the CPU of @cpu, IRQs masked there; done when
+ * this returns (Linux smp_call_function_single(), wait = 1). On the caller's own
+ * CPU it is called at once with IRQs masked. Not in IRQ context.
+ */
+void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void *arg);
+/* [op] Make the CPU of @cpu come into the kernel: it will schedule. */
+void hal_cpu_kick(struct hal *hal, struct hal *cpu);
+/* Start the CPU of @cpu: it enters the kernel by kentry_cpu_start(). Once. */
+void hal_cpu_start(struct hal *hal, struct hal *cpu);
 
 /* [op] Read or write a system register of this CPU. A register that the
  * machine does not have is a bug of the kernel: the host backend aborts. */
@@ -136,7 +187,8 @@ void hal_wait_until(struct hal *hal, uint64_t ns);
 /* Is a device wired to this private interrupt (device tree)? @intid 16..31. */
 int hal_irq_wired(struct hal *hal, unsigned intid);
 
-/* Redistributor SGI_base frame of this CPU, physical. */
+/* Redistributor SGI_base frame of the CPU of @hal, physical; any CPU's may be
+ * written by any. */
 uint64_t hal_gicr_sgi(struct hal *hal);
 
 /* Tell an observer. Costs nothing, is no interrupt point, may be empty. */

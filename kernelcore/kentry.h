@@ -48,14 +48,27 @@ void kentry_shutdown(struct ksys *sys);
 int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *input,
 		size_t input_size, struct kentry_start *start);
 
-/* A synchronous exception from EL0 with @esr and @far; @regs as hal.h says.
- * Called with IRQs masked; returns with IRQs masked and regs->x[0] set after a
- * system call. */
-void kentry_sync(struct ksys *sys, struct hal_regs *regs, uint64_t esr, uint64_t far);
+/*
+ * What the CPU does after an entry: go on at EL0 with what is in the CPU now
+ * (hal_context_load() may have changed it), or wait for an interrupt, which
+ * comes from the idle task then. The backend comes back by kentry_irq() only.
+ */
+enum kentry_next { KENTRY_USER, KENTRY_IDLE };
 
-/* An IRQ, from EL0 or EL1; IRQs masked. */
-void kentry_irq(struct ksys *sys, const struct hal_regs *regs);
+/* A synchronous exception from EL0 on the CPU of @hal with @esr and @far; @regs as
+ * hal.h says. Called with IRQs masked; returns with IRQs masked. */
+enum kentry_next kentry_sync(struct ksys *sys, struct hal *hal, const struct hal_regs *regs,
+			     uint64_t esr, uint64_t far);
 
+/* An IRQ on the CPU of @hal, from EL0, from the kernel or from the idle task (EL1
+ * too); IRQs masked. One that interrupted the kernel goes back there, whatever is
+ * returned. */
+enum kentry_next kentry_irq(struct ksys *sys, struct hal *hal, const struct hal_regs *regs);
+
+/* The CPU of @hal, started by hal_cpu_start(), is in the kernel; IRQs masked. */
+enum kentry_next kentry_cpu_start(struct ksys *sys, struct hal *hal);
+
+/* Of the first program; exited is not set before its last thread is gone. */
 struct kentry_status kentry_status(const struct ksys *sys);
 
 #endif

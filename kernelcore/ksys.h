@@ -24,9 +24,15 @@ enum {
 	KSYS_MAX_CPUS = 8,
 };
 
-/* [irq] The CPU that executes the caller; that CPU's handle by number. */
+/* [irq] The CPU that executes the caller. */
 struct hal *ksys_hal(struct ksys *sys);
+/* How many there can be, and whether kperf_cpu_online() was called for CPU @cpu. */
 unsigned ksys_ncpus(struct ksys *sys);
+bool ksys_cpu_online(struct ksys *sys, unsigned cpu);
+
+/* fn(arg) on CPU @cpu in IRQ context, IRQs masked; done on return. On this CPU it
+ * is called with IRQs masked. -ENXIO: not online. */
+int ksys_cpu_call(struct ksys *sys, unsigned cpu, void (*fn)(void *arg), void *arg);
 
 /* Zeroed kernel memory, 16-byte aligned, up to 64 KiB; NULL when there is
  * none. ksys_free(NULL) is allowed. */
@@ -54,8 +60,21 @@ uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr);
 /* [irq] The task that runs on this CPU; NULL is the idle task. */
 struct ksys_task *ksys_current(struct ksys *sys);
 /* A task by its number as the current task sees it, NULL when there is none;
- * 0 is the current task. */
+ * 0 is the current task. The caller gets a reference. */
 struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid);
+/* [irq: get] A reference keeps the struct, not the task's life. ksys_task_put(NULL)
+ * is allowed. */
+void ksys_task_get(struct ksys_task *task);
+void ksys_task_put(struct ksys *sys, struct ksys_task *task);
+/* [irq] The CPU that the task is on now; -1 when it does not run. */
+int ksys_task_cpu(const struct ksys_task *task);
+/* [irq] From before kperf_task_exit(). */
+bool ksys_task_dead(const struct ksys_task *task);
+/* [irq] A thread of the kernel's own. */
+bool ksys_task_is_kernel(const struct ksys_task *task);
+/* May the current task attach to @task? Linux ptrace_may_access() with
+ * PTRACE_MODE_READ_REALCREDS: the same user, or CAP_PERFMON. */
+bool ksys_may_attach(struct ksys *sys, const struct ksys_task *task);
 /* [irq] The task's numbers as the namespace of @observer sees them: process
  * (tgid) and thread. 0 when invisible there; -1 once the task is dead. */
 int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer);
@@ -101,6 +120,27 @@ struct ksys_irq_work {
 void ksys_irq_work_queue(struct ksys *sys, struct ksys_irq_work *work);
 /* Drop it if still queued, so that its memory may go. */
 void ksys_irq_work_cancel(struct ksys *sys, struct ksys_irq_work *work);
+
+/*
+ * [irq] A timer of the CPU that starts it: fn(arg) in IRQ context there, IRQs
+ * masked, once hal_clock_ns() has reached @expires. fn may start it again.
+ * Starting a started timer moves it. @timer lives with its owner, who cancels it
+ * on the same CPU before it goes.
+ */
+struct ksys_hrtimer {
+	void (*fn)(void *arg);
+	void *arg;
+	uint64_t expires;
+	struct ksys_hrtimer *next;
+	unsigned cpu;
+	bool queued;
+};
+void ksys_hrtimer_start(struct ksys *sys, struct ksys_hrtimer *timer, uint64_t expires);
+void ksys_hrtimer_cancel(struct ksys *sys, struct ksys_hrtimer *timer);
+
+/* [irq] Does perf want this CPU's tick (kperf_tick(), KSYS_HZ times a second)? The
+ * scheduler may want it besides. */
+void ksys_tick_need(struct ksys *sys, struct hal *hal, bool on);
 
 /* [irq] Whoever polls @event's fd should look again. */
 void ksys_poll_wake(struct ksys *sys, struct kperf_event *event);

@@ -55,7 +55,7 @@ struct hal {
 	uint32_t wired; /* bit n: a device is on private interrupt n */
 	bool laboratory;
 	bool mid_line; /* the console's last byte was no newline */
-	const struct hal_regs *user; /* EL0's, on the stack */
+	struct hal_regs *user; /* EL0's, on the stack */
 	struct {
 		unsigned left; /* notes still to come; 0: no plan */
 		unsigned counter;

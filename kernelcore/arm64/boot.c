@@ -110,7 +110,7 @@ void arm64_el0_sync(struct hal_regs *regs, uint64_t esr, uint64_t far)
 	struct hal *hal = arm64_this_cpu();
 
 	hal->user = regs;
-	kentry_sync(hal->sys, regs, esr, far);
+	kentry_sync(hal->sys, hal, regs, esr, far);
 	if (kentry_status(hal->sys).exited)
 		program_ended(hal);
 }
@@ -121,7 +121,7 @@ void arm64_irq(struct hal_regs *regs)
 
 	if (hal_regs_user(regs))
 		hal->user = regs;
-	kentry_irq(hal->sys, regs);
+	kentry_irq(hal->sys, hal, regs);
 }
 
 /* -- the machine ----------------------------------------------------------------- */

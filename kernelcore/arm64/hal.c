@@ -84,6 +84,35 @@ void hal_mmio_write32(struct hal *hal, uint64_t pa, uint32_t value)
 	arm64_mmio_write(pa, value);
 }
 
+struct hal *hal_this_cpu(struct hal *any)
+{
+	return arm64_this_cpu();
+}
+
+/* One CPU: the others stay off. */
+unsigned hal_ncpus(struct hal *any)
+{
+	return 1;
+}
+
+struct hal *hal_cpu(struct hal *any, unsigned n)
+{
+	return any;
+}
+
+void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags = hal_irq_save(hal);
+
+	fn(arg);
+	hal_irq_restore(hal, flags);
+}
+
+void hal_user_set_x0(struct hal *hal, uint64_t value)
+{
+	hal->user->x[0] = value;
+}
+
 uint64_t hal_ram_base(struct hal *hal)
 {
 	return hal->ram_base;

@@ -66,6 +66,8 @@ uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 	READ(HAL_MAIR_EL1)
 	READ(HAL_CNTFRQ_EL0)
 	READ(HAL_CNTVCT_EL0)
+	READ(HAL_CNTV_CTL_EL0)
+	READ(HAL_CNTV_CVAL_EL0)
 	default:
 		no_such_register(hal, reg);
 	}
@@ -111,6 +113,9 @@ void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 	WRITE(HAL_SCTLR_EL1)
 	WRITE(HAL_TCR_EL1)
 	WRITE(HAL_MAIR_EL1)
+	WRITE(HAL_CNTV_CTL_EL0)
+	WRITE(HAL_CNTV_CVAL_EL0)
+	WRITE(HAL_ICC_SGI1R_EL1)
 	case HAL_TTBR0_EL1:
 		write_ttbr0(value);
 		return;

@@ -87,6 +87,7 @@ struct hal {
 
 struct host {
 	struct hal hal;
+	struct gic_ppi_pin timer_pin;
 	struct ksys *sys;
 };
 
@@ -133,7 +134,7 @@ static void take_irq(struct hal *hal, uint64_t pc, uint64_t pstate)
 	machine_exception_taken(hal->machine, pstate == PSTATE_EL1H);
 	spend(hal, OP_IRQ_ENTRY);
 	interrupt_point(hal, OP_IRQ_ENTRY);
-	kentry_irq(hal->sys, &regs);
+	kentry_irq(hal->sys, hal, &regs);
 	spend(hal, OP_IRQ_EXIT);
 	interrupt_point(hal, OP_IRQ_EXIT);
 	machine_exception_return(hal->machine);
@@ -253,6 +254,37 @@ void hal_mmio_write32(struct hal *hal, uint64_t pa, uint32_t value)
 	spend(hal, OP_MMIO);
 	machine_mmio_write(hal->machine, pa, value);
 	interrupt_point(hal, OP_MMIO);
+}
+
+struct hal *hal_this_cpu(struct hal *any)
+{
+	return any;
+}
+
+unsigned hal_ncpus(struct hal *any)
+{
+	(void)any;
+	return 1;
+}
+
+struct hal *hal_cpu(struct hal *any, unsigned n)
+{
+	(void)n;
+	return any;
+}
+
+void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags = hal_irq_save(hal);
+
+	(void)cpu;
+	fn(arg);
+	hal_irq_restore(hal, flags);
+}
+
+void hal_user_set_x0(struct hal *hal, uint64_t value)
+{
+	cpu_set_x(hal->machine->core, 0, value);
 }
 
 uint64_t hal_ram_base(struct hal *hal)
@@ -419,6 +451,15 @@ long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6])
 	return rc;
 }
 
+static void wire_timer(struct host *host)
+{
+	struct machine_cpu *cpu = &host->hal.machine->cpu[0];
+
+	gtimer_wire(&cpu->timer, GTIMER_VIRT,
+		    gic_ppi_line(&cpu->gic, &host->timer_pin, GTIMER_VIRT_INTID));
+	cpu->machine->timers = true;
+}
+
 struct host *host_create(const struct host_config *config, char *err, size_t errsize)
 {
 	struct host *host = calloc(1, sizeof(*host));
@@ -438,6 +479,7 @@ struct host *host_create(const struct host_config *config, char *err, size_t err
 		free(host);
 		return NULL;
 	}
+	wire_timer(host);
 	rc = kentry_boot(&host->hal, config->profile, &host->sys);
 	if (rc) {
 		snprintf(err, errsize, rc == -ENOENT ? "no such profile: %s" :
@@ -507,10 +549,9 @@ static void sync_exception(struct hal *hal)
 	machine_exception_taken(m, 0);
 	spend(hal, OP_SYNC_ENTRY);
 	interrupt_point(hal, OP_SYNC_ENTRY);
-	kentry_sync(hal->sys, &regs, m->exc.esr, m->exc.far);
+	kentry_sync(hal->sys, hal, &regs, m->exc.esr, m->exc.far);
 	spend(hal, OP_SYNC_EXIT);
 	interrupt_point(hal, OP_SYNC_EXIT);
-	cpu_set_x(m->core, 0, regs.x[0]);
 	enter_user(hal);
 }
 

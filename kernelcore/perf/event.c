@@ -485,6 +485,7 @@ long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
 		ret = find_task(perf, &args);
 	if (!ret)
 		ret = open_event(perf, &args, &event);
+	ksys_task_put(perf->sys, args.task);
 	if (ret) {
 		ksys_fd_cancel(perf->sys, fd);
 		return ret;

@@ -57,7 +57,7 @@ static int load_segment(struct ksys *sys, struct mm *mm, const uint8_t *image,
 		if (n > seg->filesz - at)
 			n = seg->filesz - at;
 		memcpy(to, image + seg->offset + at, n);
-		hal_sync_icache(sys->hal, hal_virt_to_phys(sys->hal, to), n);
+		hal_sync_icache(ksys_hal(sys), hal_virt_to_phys(ksys_hal(sys), to), n);
 		at += n;
 	}
 	return 0;

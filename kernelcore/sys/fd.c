@@ -14,7 +14,7 @@ struct file *fd_get(struct ksys_task *task, int64_t fd)
 int ksys_fd_reserve(struct ksys *sys, bool cloexec)
 {
 	for (int fd = 0; fd < MAX_FDS; fd++) {
-		struct file *file = &sys->task->file[fd];
+		struct file *file = &ksys_current(sys)->file[fd];
 
 		if (file->kind == FILE_NONE) {
 			file->kind = FILE_RESERVED;
@@ -27,12 +27,12 @@ int ksys_fd_reserve(struct ksys *sys, bool cloexec)
 
 void ksys_fd_cancel(struct ksys *sys, int fd)
 {
-	sys->task->file[fd] = (struct file){ .kind = FILE_NONE };
+	ksys_current(sys)->file[fd] = (struct file){ .kind = FILE_NONE };
 }
 
 void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event)
 {
-	struct file *file = &sys->task->file[fd];
+	struct file *file = &ksys_current(sys)->file[fd];
 
 	file->event = event;
 	file->kind = FILE_PERF;
@@ -40,7 +40,7 @@ void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event)
 
 int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out)
 {
-	struct file *file = fd_get(sys->task, fd);
+	struct file *file = fd_get(ksys_current(sys), fd);
 
 	if (!file)
 		return -EBADF;
@@ -71,11 +71,11 @@ static void drop(struct ksys_task *task, struct file *file)
 
 long fd_close(struct ksys *sys, int64_t fd)
 {
-	struct file *file = fd_get(sys->task, fd);
+	struct file *file = fd_get(ksys_current(sys), fd);
 
 	if (!file)
 		return -EBADF;
-	drop(sys->task, file);
+	drop(ksys_current(sys), file);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static long duplicate(struct ksys *sys, const struct file *file, uint64_t from,
 	if (from >= MAX_FDS)
 		return -EINVAL;
 	for (uint64_t fd = from; fd < MAX_FDS; fd++) {
-		struct file *other = &sys->task->file[fd];
+		struct file *other = &ksys_current(sys)->file[fd];
 
 		if (other->kind != FILE_NONE)
 			continue;
@@ -131,7 +131,7 @@ long file_vfs_ioctl(struct ksys *sys, struct file *file, uint32_t cmd, uint64_t 
 
 long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 {
-	struct file *file = fd_get(sys->task, (int32_t)args[0]);
+	struct file *file = fd_get(ksys_current(sys), (int32_t)args[0]);
 
 	/* these look at their arguments first */
 	if (nr == NR_FTRUNCATE && (int64_t)args[1] < 0)

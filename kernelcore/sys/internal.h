@@ -61,7 +61,9 @@ struct mm {
 };
 
 struct ksys_task {
+	unsigned refs;
 	int32_t tgid, tid;
+	int cpu; /* that it is on, -1: it does not run */
 	bool dead;
 	void *perf;
 	struct mm mm;
@@ -81,18 +83,33 @@ struct page_pool {
 	struct slab_free *slab[SLAB_CLASSES];
 };
 
-struct ksys {
+/* A CPU's own; it alone changes it, with IRQs masked. */
+struct sys_cpu {
 	struct hal *hal;
+	struct ksys_task *current; /* NULL: the idle task */
+	unsigned irq_depth;
+	struct ksys_irq_work *work_head, **work_tail;
+	bool online;
+	/* timer.c's; times in ns, next_tick 0: there is none */
+	struct ksys_hrtimer *timers; /* the next one first */
+	unsigned ntimers;
+	bool perf_tick, sched_tick; /* who wants it */
+	uint64_t next_tick, ticks;
+	uint64_t armed_for; /* UINT64_MAX: the hardware is off */
+	uint64_t cntfrq;    /* 0: nobody has waited for time yet */
+};
+
+struct ksys {
+	struct sys_cpu cpu[KSYS_MAX_CPUS];
+	unsigned ncpus;
 	struct kperf *perf;
 	struct page_pool pool;
-	struct ksys_task *task; /* the one task, NULL before exec */
+	struct ksys_task *first; /* the first program's, NULL before exec */
 	int64_t sysctl[KSYS_SYSCTLS];
 	/* 6.1's mmap_region() says ENOMEM when MAP_FIXED cannot unmap what is
 	 * there; later kernels pass the reason on. */
 	bool unmap_failure_enomem;
 	uint32_t irq_requested; /* by INTID */
-	unsigned irq_depth;
-	struct ksys_irq_work *work_head, **work_tail;
 	const uint8_t *input;
 	size_t input_size, input_at;
 };
@@ -126,11 +143,26 @@ void fd_close_all(struct ksys *sys, struct ksys_task *task);
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
 
 /* irq.c */
-void irq_init(struct ksys *sys);
-void irq_work_run(struct ksys *sys);
+void irq_init(struct sys_cpu *cpu);
+void irq_work_run(struct sys_cpu *cpu);
+
+/* timer.c; [irq], IRQs masked */
+void timer_irq(struct ksys *sys, struct sys_cpu *cpu, const struct hal_regs *regs);
+/* Does the scheduler want the CPU's tick? On that CPU. */
+void timer_sched_tick(struct ksys *sys, struct sys_cpu *cpu, bool on);
 
 /* task.c */
 void task_exit(struct ksys *sys, int code, int signal);
+
+static inline struct sys_cpu *sys_cpu_of(struct ksys *sys, struct hal *hal)
+{
+	return &sys->cpu[hal_cpu_id(hal)];
+}
+
+static inline struct sys_cpu *sys_this_cpu(struct ksys *sys)
+{
+	return sys_cpu_of(sys, ksys_hal(sys));
+}
 
 static inline uint64_t page_up(uint64_t n)
 {

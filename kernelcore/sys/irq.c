@@ -10,16 +10,16 @@ enum {
 	PRIORITY_MASK_ALL = 0xf0, /* Linux DEFAULT_PMR_VALUE */
 	PRIORITY_DEFAULT = 0xa0,  /* Linux GICD_INT_DEF_PRI */
 	INTID_SPURIOUS_FIRST = 1020,
-	PMU_INTID = 23,
 };
 
-void irq_init(struct ksys *sys)
+void irq_init(struct sys_cpu *cpu)
 {
-	struct hal *hal = sys->hal;
+	struct hal *hal = cpu->hal;
 	uint64_t gicr = hal_gicr_sgi(hal);
 
-	sys->work_head = NULL;
-	sys->work_tail = &sys->work_head;
+	cpu->work_head = NULL;
+	cpu->work_tail = &cpu->work_head;
+	cpu->armed_for = UINT64_MAX;
 	hal_mmio_write32(hal, gicr + GICR_IGROUPR0, ~UINT32_C(0));
 	hal_mmio_write32(hal, gicr + GICR_ICENABLER0, ~UINT32_C(0));
 	for (uint32_t n = 0; n < INTIDS; n += 4)
@@ -34,7 +34,7 @@ void irq_init(struct ksys *sys)
 
 int ksys_irq_request(struct ksys *sys, unsigned intid)
 {
-	if (intid != PMU_INTID || !hal_irq_wired(sys->hal, intid))
+	if (intid != HAL_IRQ_PMU || !hal_irq_wired(ksys_hal(sys), intid))
 		return -ENOENT;
 	if (sys->irq_requested & UINT32_C(1) << intid)
 		return -EBUSY;
@@ -51,39 +51,47 @@ void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on)
 
 void ksys_irq_work_queue(struct ksys *sys, struct ksys_irq_work *work)
 {
+	struct sys_cpu *cpu = sys_this_cpu(sys);
+
 	if (work->queued)
 		return;
 	work->queued = true;
 	work->next = NULL;
-	*sys->work_tail = work;
-	sys->work_tail = &work->next;
+	*cpu->work_tail = work;
+	cpu->work_tail = &work->next;
+}
+
+static bool work_drop(struct sys_cpu *cpu, struct ksys_irq_work *work)
+{
+	struct ksys_irq_work **at = &cpu->work_head;
+
+	while (*at && *at != work)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	*at = work->next;
+	if (cpu->work_tail == &work->next)
+		cpu->work_tail = at;
+	return true;
 }
 
 void ksys_irq_work_cancel(struct ksys *sys, struct ksys_irq_work *work)
 {
-	struct ksys_irq_work **at = &sys->work_head;
-
-	if (!work->queued)
-		return;
-	while (*at && *at != work)
-		at = &(*at)->next;
-	if (*at) {
-		*at = work->next;
-		if (sys->work_tail == &work->next)
-			sys->work_tail = at;
-	}
+	for (unsigned i = 0; work->queued && i < sys->ncpus; i++)
+		if (work_drop(&sys->cpu[i], work))
+			break;
 	work->queued = false;
 }
 
 /* Linux runs these from a self-IPI right after the interrupt that queued them;
  * one pass over what is queued now, so a work that queues itself cannot hold
  * the CPU. */
-void irq_work_run(struct ksys *sys)
+void irq_work_run(struct sys_cpu *cpu)
 {
-	struct ksys_irq_work *work = sys->work_head;
+	struct ksys_irq_work *work = cpu->work_head;
 
-	sys->work_head = NULL;
-	sys->work_tail = &sys->work_head;
+	cpu->work_head = NULL;
+	cpu->work_tail = &cpu->work_head;
 	while (work) {
 		struct ksys_irq_work *next = work->next;
 
@@ -93,18 +101,30 @@ void irq_work_run(struct ksys *sys)
 	}
 }
 
-void kentry_irq(struct ksys *sys, const struct hal_regs *regs)
+enum kentry_next kentry_irq(struct ksys *sys, struct hal *hal, const struct hal_regs *regs)
 {
-	struct hal *hal = sys->hal;
+	struct sys_cpu *cpu = sys_cpu_of(sys, hal);
 	uint64_t intid = hal_sysreg_read(hal, HAL_ICC_IAR1_EL1);
 
 	if (intid >= INTID_SPURIOUS_FIRST)
-		return;
-	sys->irq_depth++;
-	if (intid == PMU_INTID && sys->irq_requested & UINT32_C(1) << PMU_INTID)
+		return KENTRY_USER;
+	cpu->irq_depth++;
+	if (intid == HAL_IRQ_PMU && sys->irq_requested & UINT32_C(1) << HAL_IRQ_PMU)
 		kperf_irq(sys->perf, hal, regs);
-	sys->irq_depth--;
+	if (intid == HAL_IRQ_TIMER)
+		timer_irq(sys, cpu, regs);
+	cpu->irq_depth--;
 	hal_sysreg_write(hal, HAL_ICC_EOIR1_EL1, intid);
-	if (!sys->irq_depth)
-		irq_work_run(sys);
+	if (!cpu->irq_depth)
+		irq_work_run(cpu);
+	return KENTRY_USER;
+}
+
+/* Single-CPU for now: the caller's own. */
+int ksys_cpu_call(struct ksys *sys, unsigned cpu, void (*fn)(void *arg), void *arg)
+{
+	if (!ksys_cpu_online(sys, cpu))
+		return -ENXIO;
+	hal_cpu_call(ksys_hal(sys), sys->cpu[cpu].hal, fn, arg);
+	return 0;
 }

@@ -33,13 +33,13 @@ static uint64_t *next_table(struct ksys *sys, uint64_t *entry, bool make)
 	void *page;
 
 	if (*entry & DESC_VALID)
-		return hal_phys_to_virt(sys->hal, *entry & DESC_ADDR);
+		return hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR);
 	if (!make)
 		return NULL;
 	page = ksys_page_alloc(sys);
 	if (!page)
 		return NULL;
-	*entry = hal_virt_to_phys(sys->hal, page) | DESC_TABLE | DESC_VALID;
+	*entry = hal_virt_to_phys(ksys_hal(sys), page) | DESC_TABLE | DESC_VALID;
 	return page;
 }
 
@@ -80,9 +80,9 @@ int mm_init(struct ksys *sys, struct mm *mm)
 
 void mm_activate(struct ksys *sys, const struct mm *mm)
 {
-	hal_sysreg_write(sys->hal, HAL_TTBR0_EL1,
-			 hal_virt_to_phys(sys->hal, mm->pgd) | (uint64_t)mm->asid << 48);
-	hal_isb(sys->hal);
+	hal_sysreg_write(ksys_hal(sys), HAL_TTBR0_EL1,
+			 hal_virt_to_phys(ksys_hal(sys), mm->pgd) | (uint64_t)mm->asid << 48);
+	hal_isb(ksys_hal(sys));
 }
 
 static int area_add(struct mm *mm, uint64_t start, uint64_t end, unsigned prot,
@@ -109,7 +109,7 @@ static void clear_pages(struct ksys *sys, struct mm *mm, uint64_t start, uint64_
 
 		if (!entry || !(*entry & DESC_VALID))
 			continue;
-		page = hal_phys_to_virt(sys->hal, *entry & DESC_ADDR);
+		page = hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR);
 		/* first out of sight: an interrupt may look at user memory */
 		*(volatile uint64_t *)entry = 0;
 		if (free_pages)
@@ -130,7 +130,7 @@ int mm_map_anon(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size,
 			clear_pages(sys, mm, start, start + at, true);
 			return -ENOMEM;
 		}
-		*entry = page_desc(hal_virt_to_phys(sys->hal, page), prot);
+		*entry = page_desc(hal_virt_to_phys(ksys_hal(sys), page), prot);
 	}
 	return area_add(mm, start, start + size, prot, NULL);
 }
@@ -149,7 +149,7 @@ int mm_map_pages(struct ksys *sys, struct mm *mm, uint64_t start, void *const *p
 			clear_pages(sys, mm, start, start + i * PAGE_SIZE, false);
 			return -ENOMEM;
 		}
-		*entry = page_desc(hal_virt_to_phys(sys->hal, pages[i]), prot);
+		*entry = page_desc(hal_virt_to_phys(ksys_hal(sys), pages[i]), prot);
 	}
 	return area_add(mm, start, start + size, prot, event);
 }
@@ -220,7 +220,7 @@ uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsign
 		return NULL;
 	if (prot & AREA_WRITE && *entry & DESC_READ_ONLY)
 		return NULL;
-	return (uint8_t *)hal_phys_to_virt(sys->hal, *entry & DESC_ADDR) +
+	return (uint8_t *)hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR) +
 	       (va & (PAGE_SIZE - 1));
 }
 
@@ -263,11 +263,11 @@ int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size
 
 	while (size) {
 		size_t n = chunk_size(uaddr, size);
-		uint8_t *from = mm_user_byte(sys, &sys->task->mm, uaddr, AREA_READ);
+		uint8_t *from = mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ);
 
 		if (!from)
 			return -EFAULT;
-		hal_copy(sys->hal, to, from, n);
+		hal_copy(ksys_hal(sys), to, from, n);
 		to += n;
 		uaddr += n;
 		size -= n;
@@ -281,11 +281,11 @@ int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t 
 
 	while (size) {
 		size_t n = chunk_size(uaddr, size);
-		uint8_t *to = mm_user_byte(sys, &sys->task->mm, uaddr, AREA_WRITE);
+		uint8_t *to = mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_WRITE);
 
 		if (!to)
 			return -EFAULT;
-		hal_copy(sys->hal, to, from, n);
+		hal_copy(ksys_hal(sys), to, from, n);
 		from += n;
 		uaddr += n;
 		size -= n;
@@ -298,7 +298,7 @@ static size_t readable(struct ksys *sys, uint64_t va, size_t n)
 {
 	size_t ok = 0;
 
-	while (ok < n && mm_user_byte(sys, &sys->task->mm, va + ok, AREA_READ))
+	while (ok < n && mm_user_byte(sys, &ksys_current(sys)->mm, va + ok, AREA_READ))
 		ok += PAGE_SIZE - ((va + ok) & (PAGE_SIZE - 1));
 	return ok < n ? ok : n;
 }
@@ -350,7 +350,7 @@ size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
 
 		if (n > left)
 			n = left;
-		hal_copy(sys->hal, to, mm_user_byte(sys, &sys->task->mm, uaddr, AREA_READ),
+		hal_copy(ksys_hal(sys), to, mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ),
 			 n);
 		to += n;
 		uaddr += n;
@@ -361,5 +361,5 @@ size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
 
 uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
 {
-	return mm_user_byte(sys, &sys->task->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
+	return mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
 }

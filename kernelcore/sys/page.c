@@ -33,7 +33,7 @@ void *ksys_page_alloc(struct ksys *sys)
 	}
 	if (pool->end - pool->fresh < PAGE_SIZE)
 		return NULL;
-	page = hal_phys_to_virt(sys->hal, pool->fresh);
+	page = hal_phys_to_virt(ksys_hal(sys), pool->fresh);
 	pool->fresh += PAGE_SIZE;
 	return page;
 }
@@ -56,7 +56,7 @@ static void *big_alloc(struct ksys *sys, size_t size)
 
 	if (pool->end - pool->fresh < bytes)
 		return NULL;
-	h = hal_phys_to_virt(sys->hal, pool->fresh);
+	h = hal_phys_to_virt(ksys_hal(sys), pool->fresh);
 	pool->fresh += bytes;
 	h->order = BIG + bytes / PAGE_SIZE;
 	return h + 1;

@@ -39,7 +39,7 @@ enum {
 
 static long sys_read(struct ksys *sys, const uint64_t *a)
 {
-	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	struct file *file = fd_get(ksys_current(sys), (int32_t)a[0]);
 	size_t n;
 
 	if (!file)
@@ -59,7 +59,7 @@ static long sys_read(struct ksys *sys, const uint64_t *a)
 
 static long sys_write(struct ksys *sys, const uint64_t *a)
 {
-	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	struct file *file = fd_get(ksys_current(sys), (int32_t)a[0]);
 	uint64_t done = 0;
 
 	if (!file)
@@ -74,7 +74,7 @@ static long sys_write(struct ksys *sys, const uint64_t *a)
 			n = sizeof(buf);
 		if (ksys_copy_from_user(sys, buf, a[1] + done, n))
 			return done ? (long)done : -EFAULT;
-		hal_console_write(sys->hal, buf, n);
+		hal_console_write(ksys_hal(sys), buf, n);
 		done += n;
 	}
 	return (long)done;
@@ -82,7 +82,7 @@ static long sys_write(struct ksys *sys, const uint64_t *a)
 
 static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 {
-	struct file *file = fd_get(sys->task, (int32_t)a[0]);
+	struct file *file = fd_get(ksys_current(sys), (int32_t)a[0]);
 	long rc;
 
 	if (!file)
@@ -98,7 +98,7 @@ static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 /* What Linux's do_mmap() finds out before anything is unmapped. */
 static long mmap_file(struct ksys *sys, const uint64_t *a, struct file **out)
 {
-	struct file *file = fd_get(sys->task, (int32_t)a[4]);
+	struct file *file = fd_get(ksys_current(sys), (int32_t)a[4]);
 
 	if (!file)
 		return -EBADF;
@@ -120,7 +120,7 @@ static long mmap_perf(struct ksys *sys, const struct file *file, const uint64_t 
 
 	if (rc)
 		return rc;
-	rc = mm_map_pages(sys, &sys->task->mm, addr, pages, npages,
+	rc = mm_map_pages(sys, &ksys_current(sys)->mm, addr, pages, npages,
 			  (unsigned)a[2] & (AREA_READ | AREA_WRITE), file->event);
 	if (rc) {
 		kperf_munmap(file->event);
@@ -146,21 +146,21 @@ static long sys_mmap(struct ksys *sys, const uint64_t *a)
 	    !(a[3] & (MAP_SHARED | MAP_PRIVATE)))
 		return -EINVAL;
 	if (a[3] & MAP_FIXED) {
-		rc = mm_unmap(sys, &sys->task->mm, addr, size);
+		rc = mm_unmap(sys, &ksys_current(sys)->mm, addr, size);
 		if (rc)
 			return sys->unmap_failure_enomem ? -ENOMEM : rc;
 	} else {
-		addr = mm_find_free(&sys->task->mm, size);
+		addr = mm_find_free(&ksys_current(sys)->mm, size);
 	}
 	if (file)
 		return mmap_perf(sys, file, a, addr, size);
-	rc = mm_map_anon(sys, &sys->task->mm, addr, size, (unsigned)a[2] & 7);
+	rc = mm_map_anon(sys, &ksys_current(sys)->mm, addr, size, (unsigned)a[2] & 7);
 	return rc ? rc : (long)addr;
 }
 
 static long sys_munmap(struct ksys *sys, const uint64_t *a)
 {
-	return mm_unmap(sys, &sys->task->mm, a[0], page_up(a[1]));
+	return mm_unmap(sys, &ksys_current(sys)->mm, a[0], page_up(a[1]));
 }
 
 struct pollfd {
@@ -174,7 +174,7 @@ static unsigned poll_one(struct ksys *sys, const struct pollfd *p)
 
 	if (p->fd < 0)
 		return 0;
-	file = fd_get(sys->task, p->fd);
+	file = fd_get(ksys_current(sys), p->fd);
 	if (!file)
 		return POLL_NVAL;
 	if (file->kind != FILE_PERF)
@@ -203,16 +203,16 @@ static long sys_ppoll(struct ksys *sys, const uint64_t *a)
 	if (ksys_copy_from_user(sys, p, a[0], a[1] * sizeof(p[0])))
 		return -EFAULT;
 	if (ts[0] || ts[1])
-		until = hal_clock_ns(sys->hal) + (uint64_t)ts[0] * 1000000000 +
+		until = hal_clock_ns(ksys_hal(sys)) + (uint64_t)ts[0] * 1000000000 +
 			(uint64_t)ts[1];
 	while (again && !ready) {
-		again = until && hal_clock_ns(sys->hal) < until;
+		again = until && hal_clock_ns(ksys_hal(sys)) < until;
 		for (uint64_t i = 0; i < a[1]; i++) {
 			p[i].revents = (int16_t)poll_one(sys, &p[i]);
 			ready += p[i].revents != 0;
 		}
 		if (!ready && again)
-			hal_wait_until(sys->hal, until);
+			hal_wait_until(ksys_hal(sys), until);
 	}
 	if (ksys_copy_to_user(sys, a[0], p, a[1] * sizeof(p[0])))
 		return -EFAULT;
@@ -249,7 +249,7 @@ static long sys_lab(struct ksys *sys, unsigned call, const uint64_t *args)
 		rc = lab_counter(sys, args[0], &a[1]);
 	if (!rc && call == HAL_LAB_AT_ARMED)
 		rc = lab_counter(sys, args[4], &a[4]);
-	return rc ? rc : hal_lab_call(sys->hal, call, a);
+	return rc ? rc : hal_lab_call(ksys_hal(sys), call, a);
 }
 
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
@@ -283,9 +283,9 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return kperf_open(sys->perf, args[0], (int32_t)args[1], (int32_t)args[2],
 				  (int32_t)args[3], args[4]);
 	case NR_GETPID:
-		return sys->task->tgid;
+		return ksys_current(sys)->tgid;
 	case NR_GETTID:
-		return sys->task->tid;
+		return ksys_current(sys)->tid;
 	case NR_EXIT:
 	case NR_EXIT_GROUP:
 		task_exit(sys, (int)(args[0] & 0xff), 0);
@@ -312,19 +312,21 @@ static int fault_signal(unsigned ec)
 	}
 }
 
-void kentry_sync(struct ksys *sys, struct hal_regs *regs, uint64_t esr, uint64_t far)
+enum kentry_next kentry_sync(struct ksys *sys, struct hal *hal, const struct hal_regs *regs,
+			     uint64_t esr, uint64_t far)
 {
 	unsigned ec = (unsigned)(esr >> EC_SHIFT) & 0x3f;
 
-	hal_irq_enable(sys->hal);
+	hal_irq_enable(hal);
 	if (ec == EC_SVC64) {
-		regs->x[0] = (uint64_t)syscall_dispatch(sys, regs->x[8], regs->x);
+		hal_user_set_x0(hal, (uint64_t)syscall_dispatch(sys, regs->x[8], regs->x));
 	} else {
 		/* No signal handlers yet: the default action of each ends the task. */
-		sys->task->status.pc = regs->pc;
-		sys->task->status.far = far;
+		ksys_current(sys)->status.pc = regs->pc;
+		ksys_current(sys)->status.far = far;
 		task_exit(sys, 0, fault_signal(ec));
 	}
-	hal_irq_disable(sys->hal);
-	irq_work_run(sys);
+	hal_irq_disable(hal);
+	irq_work_run(sys_cpu_of(sys, hal));
+	return KENTRY_USER;
 }

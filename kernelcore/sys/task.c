@@ -46,19 +46,22 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 	if (end - base < page_up(sizeof(*sys)))
 		return -ENOMEM;
 	memset(sys, 0, sizeof(*sys));
-	sys->hal = hal;
+	sys->ncpus = hal_ncpus(hal);
+	for (unsigned i = 0; i < sys->ncpus; i++)
+		sys->cpu[i].hal = hal_cpu(hal, i);
 	page_pool_init(&sys->pool, base + sizeof(*sys), end);
 	/* The recorder's settings; see the goldens' headers. */
 	sys->sysctl[KSYS_SYSCTL_PARANOID] = 3;
 	sys->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	sys->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
 	sys->unmap_failure_enomem = same(profile, "linux-6.1");
-	irq_init(sys);
+	irq_init(sys_cpu_of(sys, hal));
 	rc = kperf_create(sys, profile, &sys->perf);
 	if (!rc)
 		rc = kperf_cpu_online(sys->perf, hal);
 	if (rc)
 		return rc;
+	sys_cpu_of(sys, hal)->online = true;
 	mmu_init(hal);
 	*out = sys;
 	return 0;
@@ -66,7 +69,7 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 
 void kentry_shutdown(struct ksys *sys)
 {
-	if (sys->task && !sys->task->dead)
+	if (sys->first && !sys->first->dead)
 		task_exit(sys, 0, 0);
 	kperf_destroy(sys->perf);
 	sys->perf = NULL;
@@ -98,6 +101,7 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 
 	if (!task)
 		return -ENOMEM;
+	task->refs = 1;
 	task->tgid = task->tid = FIRST_TASK;
 	task->file[0].kind = FILE_INPUT;
 	task->file[1].kind = task->file[2].kind = FILE_OUTPUT;
@@ -114,18 +118,20 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 		ksys_free(sys, task);
 		return rc;
 	}
-	flags = hal_irq_save(sys->hal);
-	sys->task = task;
+	flags = hal_irq_save(ksys_hal(sys));
+	sys->first = task;
+	sys_this_cpu(sys)->current = task;
+	task->cpu = (int)hal_cpu_id(ksys_hal(sys));
 	mm_activate(sys, &task->mm);
-	kperf_sched_in(sys->perf, sys->hal, task);
-	hal_irq_restore(sys->hal, flags);
+	kperf_sched_in(sys->perf, ksys_hal(sys), task);
+	hal_irq_restore(ksys_hal(sys), flags);
 	return 0;
 }
 
 /* Linux do_exit's order: memory, files, then perf's view of the task. */
 void task_exit(struct ksys *sys, int code, int signal)
 {
-	struct ksys_task *task = sys->task;
+	struct ksys_task *task = ksys_current(sys);
 	unsigned long flags;
 
 	task->status.code = code;
@@ -133,40 +139,81 @@ void task_exit(struct ksys *sys, int code, int signal)
 	mm_destroy(sys, &task->mm);
 	fd_close_all(sys, task);
 	kperf_task_exit(sys->perf, task);
-	flags = hal_irq_save(sys->hal);
-	kperf_sched_out(sys->perf, sys->hal, task);
-	irq_work_run(sys);
-	hal_irq_restore(sys->hal, flags);
+	flags = hal_irq_save(ksys_hal(sys));
+	kperf_sched_out(sys->perf, ksys_hal(sys), task);
+	irq_work_run(sys_this_cpu(sys));
+	hal_irq_restore(ksys_hal(sys), flags);
 	task->dead = true;
 	task->status.exited = 1;
 }
 
 struct kentry_status kentry_status(const struct ksys *sys)
 {
-	return sys->task ? sys->task->status : (struct kentry_status){ 0 };
+	return sys->first ? sys->first->status : (struct kentry_status){ 0 };
 }
 
 struct hal *ksys_hal(struct ksys *sys)
 {
-	return sys->hal;
+	return hal_this_cpu(sys->cpu[0].hal);
 }
 
 unsigned ksys_ncpus(struct ksys *sys)
 {
-	(void)sys;
-	return 1;
+	return sys->ncpus;
+}
+
+bool ksys_cpu_online(struct ksys *sys, unsigned cpu)
+{
+	return cpu < sys->ncpus && sys->cpu[cpu].online;
 }
 
 struct ksys_task *ksys_current(struct ksys *sys)
 {
-	return sys->task;
+	return sys_this_cpu(sys)->current;
+}
+
+void ksys_task_get(struct ksys_task *task)
+{
+	task->refs++;
+}
+
+void ksys_task_put(struct ksys *sys, struct ksys_task *task)
+{
+	if (task && !--task->refs)
+		ksys_free(sys, task);
 }
 
 struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
 {
-	if (!pid)
-		return sys->task;
-	return sys->task && !sys->task->dead && sys->task->tid == pid ? sys->task : NULL;
+	struct ksys_task *task = ksys_current(sys);
+
+	if (pid && task && (task->dead || task->tid != pid))
+		task = NULL;
+	if (task)
+		ksys_task_get(task);
+	return task;
+}
+
+int ksys_task_cpu(const struct ksys_task *task)
+{
+	return task->cpu;
+}
+
+bool ksys_task_dead(const struct ksys_task *task)
+{
+	return task->dead;
+}
+
+bool ksys_task_is_kernel(const struct ksys_task *task)
+{
+	(void)task; /* the idle task is none of these */
+	return false;
+}
+
+bool ksys_may_attach(struct ksys *sys, const struct ksys_task *task)
+{
+	(void)task;
+	return ksys_capable(sys, KSYS_CAP_PERFMON);
 }
 
 int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)
