@@ -425,7 +425,10 @@ enum machine_stop machine_run(struct machine *m)
 		case CPU_STOP_BUDGET:
 			break;
 		case CPU_STOP_IRQ:
-			return MACHINE_STOP_IRQ;
+			/* At the slice's end it waits for the next one, in both
+			 * engines. */
+			return m->now < m->slice_end ? MACHINE_STOP_IRQ :
+						       MACHINE_STOP_SLICE;
 		case CPU_STOP_WAIT:
 			return MACHINE_STOP_WAIT;
 		case CPU_STOP_EXCEPTION:
