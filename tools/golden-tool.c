@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conformance/decode.h"
+#include "tools/console.h"
 #include "tools/golden-merge.h"
 
 #define ERR_SIZE       2048
@@ -24,6 +26,7 @@ static const char usage_text[] =
 	"       golden-tool merge [--preset P] [--exact-samples] --kernel-name NAME\n"
 	"                         --agent ELF --boots DIR --out DIR [--previous DIR]\n"
 	"                         SCENARIO.scn...\n"
+	"       golden-tool decode [--preset P] --agent ELF --console FILE SCENARIO.scn...\n"
 	"\n"
 	"compile writes one image for each scenario and one for the canary; those that\n"
 	"only the emulator can run are named on stderr and left out.\n"
@@ -32,16 +35,22 @@ static const char usage_text[] =
 	"every boot and holds as much keeps its body. Scenarios of another preset\n"
 	"than P (qemu-a57) are left out. --exact-samples: every counter of the boots'\n"
 	"machine samples without loss, which QEMU's event counters do not.\n"
+	"decode prints the scenarios' traces in the console of one boot.\n"
 	"\n"
 	"example: golden-tool compile --out images "
 	"corpus/scenarios/cycles-ip-100000.scn\n"
 	"exit status: 0 done, 1 refused, 2 usage, bad input or I/O\n";
 
 struct arguments {
-	const char *kernel, *agent, *boots, *out, *previous, *preset;
+	const char *kernel, *agent, *boots, *out, *previous, *preset, *console;
 	bool exact_samples;
 	struct scn **scns;
 	size_t nscns;
+};
+
+struct args_decode {
+	const struct console *console;
+	const struct decode_symbols *symbols;
 };
 
 static int complain(const char *what)
@@ -139,6 +148,58 @@ static int compile(const struct arguments *args)
 	return ret;
 }
 
+static int decode_one(const struct args_decode *with, const struct scn *scn)
+{
+	const struct console_run *run = console_find(with->console, scn->name);
+	struct tt_trace *trace = NULL;
+	struct decode_log log;
+	char err[ERR_SIZE];
+
+	if (!run) {
+		fprintf(stderr, "%s: scenario %s did not run\n", with->console->file, scn->name);
+		return REFUSED;
+	}
+	if (decode_log_parse(&log, with->console->file, run->log ? run->log : "", run->nlog,
+			     err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		return REFUSED;
+	}
+	trace = decode_trace(scn, &log, with->symbols, err, sizeof(err));
+	decode_log_free(&log);
+	if (!trace)
+		fprintf(stderr, "%s\n", err);
+	else
+		tt_write(trace, stdout);
+	tt_free(trace);
+	return trace ? OK : REFUSED;
+}
+
+static int decode(const struct arguments *args)
+{
+	char err[ERR_SIZE];
+	struct console console;
+	struct decode_symbols *symbols;
+	int ret = OK;
+
+	if (console_load(&console, args->console, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		return REFUSED;
+	}
+	symbols = decode_symbols_load(args->agent, err, sizeof(err));
+	if (!symbols) {
+		fprintf(stderr, "%s\n", err);
+		ret = BAD;
+	}
+	for (size_t i = 0; i < args->nscns && !ret; i++) {
+		const struct args_decode with = { &console, symbols };
+
+		ret = decode_one(&with, args->scns[i]);
+	}
+	decode_symbols_free(symbols);
+	console_free(&console);
+	return ret;
+}
+
 static int merge(const struct arguments *args)
 {
 	const struct golden_options options = {
@@ -158,6 +219,18 @@ static int merge(const struct arguments *args)
 	return ret;
 }
 
+static bool has_options(const struct arguments *args, char command)
+{
+	switch (command) {
+	case 'c':
+		return args->out;
+	case 'm':
+		return args->out && args->kernel && args->agent && args->boots;
+	default:
+		return args->agent && args->console;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -168,11 +241,12 @@ int main(int argc, char **argv)
 		{"previous", required_argument, NULL, 'p'},
 		{"preset", required_argument, NULL, 'P'},
 		{"exact-samples", no_argument, NULL, 'x'},
+		{"console", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct arguments args = {.preset = DEFAULT_PRESET};
-	bool compiles;
+	const char *command;
 	int c, ret;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -195,6 +269,9 @@ int main(int argc, char **argv)
 		case 'P':
 			args.preset = optarg;
 			break;
+		case 'c':
+			args.console = optarg;
+			break;
 		case 'x':
 			args.exact_samples = true;
 			break;
@@ -205,17 +282,21 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return complain("compile or merge?");
-	compiles = !strcmp(argv[optind], "compile");
-	if (!compiles && strcmp(argv[optind], "merge"))
-		return complain("unknown command, compile or merge?");
-	if (!args.out || (!compiles && (!args.kernel || !args.agent || !args.boots)))
+		return complain("compile, merge or decode?");
+	command = argv[optind];
+	if (strcmp(command, "compile") && strcmp(command, "merge") && strcmp(command, "decode"))
+		return complain("unknown command, compile, merge or decode?");
+	if (!has_options(&args, *command))
 		return complain("an option is missing");
 	if (optind + 1 == argc)
 		return complain("no scenario");
-	ret = load_scenarios(&args, argv + optind + 1, compiles);
+	if (*command == 'd')
+		args.exact_samples = true; /* leave none out */
+	ret = load_scenarios(&args, argv + optind + 1, *command == 'c');
 	if (!ret)
-		ret = compiles ? compile(&args) : merge(&args);
+		ret = *command == 'c' ? compile(&args) :
+		      *command == 'm' ? merge(&args) :
+					decode(&args);
 	for (size_t i = 0; i < args.nscns; i++)
 		scn_free(args.scns[i]);
 	free(args.scns);

@@ -10,6 +10,8 @@
  *     @exit STATUS             128 + signal when one ended the agent
  *     @done COUNT              nothing was cut off
  *
+ * A line of /order that begins with / is a command instead, with its arguments.
+ *
  * `pmulab.noise=N` on the kernel's command line makes noise on purpose: other
  * numbers of system calls, reads, files and processes before each scenario, and
  * another distance to the next tick, so that what counts EL1 differs from boot
@@ -27,6 +29,7 @@
 #define REBOOT_MAGIC2 672274793
 #define REBOOT_OFF 0x4321fedc
 #define SYSLOG_CONSOLE_LEVEL 8
+#define MAX_ARGS 32
 #define PERF "/proc/sys/kernel/perf_event_"
 
 static char order[65536];
@@ -189,6 +192,24 @@ static void make_noise(unsigned long noise, unsigned long turn)
 	burn((noise * 277787 + turn * 104729) % 2000000);
 }
 
+__attribute__((noreturn)) static void command(const char *line)
+{
+	static const char *envp[] = {"PATH=/usr/bin:/bin", "HOME=/", "TERM=dumb", "PAGER=cat",
+				     NULL};
+	static const char *argv[MAX_ARGS + 1];
+	size_t n = 0, args = 0;
+
+	while (n < sizeof(text) - 1 && line[n]) {
+		text[n] = line[n] == ' ' ? '\0' : line[n];
+		if (text[n] && (!n || !text[n - 1]) && args < MAX_ARGS)
+			argv[args++] = text + n;
+		n++;
+	}
+	text[n] = '\0';
+	bare_syscall(__NR_execve, (long)argv[0], (long)argv, (long)envp, 0, 0);
+	bare_exit(126);
+}
+
 __attribute__((noreturn)) static void child(const char *name)
 {
 	static char path[512] = "/scn/";
@@ -197,6 +218,8 @@ __attribute__((noreturn)) static void child(const char *name)
 	size_t n = bare_strlen(name);
 	int fd;
 
+	if (*name == '/')
+		command(name);
 	if (n > sizeof(path) - 6)
 		bare_exit(125);
 	for (size_t i = 0; i <= n; i++)
