@@ -91,7 +91,7 @@ struct fake_kernel {
 	bool fd_other[FK_FDS]; /* open, but no perf event */
 	struct ksys_task tasks[FK_TASKS];
 	struct ksys_task *current;
-	bool caps[3];
+	bool caps[KSYS_CAPS];
 	int64_t sysctl[KSYS_SYSCTLS];
 	unsigned ncpus;
 	bool irq_wired;

@@ -89,8 +89,18 @@ void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event);
 /* -EBADF: not open; -EINVAL: open, but no perf event. */
 int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out);
 
-/* Rights of the current task: CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. */
-enum ksys_cap { KSYS_CAP_PERFMON, KSYS_CAP_SYS_ADMIN, KSYS_CAP_IPC_LOCK };
+/* Rights of the current task, by Linux's numbers. */
+enum ksys_cap {
+	KSYS_CAP_KILL = 5,
+	KSYS_CAP_SETGID = 6,
+	KSYS_CAP_SETUID = 7,
+	KSYS_CAP_IPC_LOCK = 14,
+	KSYS_CAP_SYS_PTRACE = 19,
+	KSYS_CAP_SYS_ADMIN = 21,
+	KSYS_CAP_SYS_RESOURCE = 24,
+	KSYS_CAP_PERFMON = 38,
+	KSYS_CAPS = 41,
+};
 bool ksys_capable(struct ksys *sys, enum ksys_cap cap);
 
 /* State behind /proc/sys/kernel/perf_event_*; [irq]. */

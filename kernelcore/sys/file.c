@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/rlimit.h"
 
 enum {
 	NR_DUP = 23,
+	NR_DUP3 = 24,
 	NR_FCNTL = 25,
 	NR_FTRUNCATE = 46,
+	NR_CLOSE = 57,
 	NR_LSEEK = 62,
 	NR_PREAD64 = 67,
 	NR_PWRITE64 = 68,
@@ -29,12 +32,6 @@ enum {
 	F_SETFL = 4,
 	F_DUPFD_CLOEXEC = 1030,
 
-	O_RDWR = 02,
-	O_APPEND = 02000,
-	O_NONBLOCK = 04000,
-	O_ASYNC = 020000,
-	O_DIRECT = 0200000, /* arm's value */
-	O_NOATIME = 01000000,
 	SETFL_MASK = O_APPEND | O_NONBLOCK | O_ASYNC | O_NOATIME,
 
 	FIONBIO = 0x5421,
@@ -49,21 +46,58 @@ enum {
 	ANON_INODE_MODE = 0600, /* of no type */
 };
 
-static long duplicate(struct ksys *sys, const struct file *file, uint64_t from,
-		      bool cloexec)
+struct file *file_create(struct ksys *sys, enum file_kind kind, uint32_t flags)
 {
-	if (from >= MAX_FDS)
-		return -EINVAL;
-	for (uint64_t fd = from; fd < MAX_FDS; fd++) {
-		struct file *other = &ksys_current(sys)->file[fd];
+	struct file *file = ksys_alloc(sys, sizeof(*file));
 
-		if (other->kind != FILE_NONE)
-			continue;
-		*other = *file;
-		other->cloexec = cloexec;
-		return (long)fd;
+	if (file) {
+		file->kind = kind;
+		file->refs = 1;
+		file->flags = flags;
 	}
-	return -EMFILE;
+	return file;
+}
+
+void file_get(struct file *file)
+{
+	file->refs++;
+}
+
+void file_put(struct ksys *sys, struct file *file)
+{
+	if (!file || --file->refs)
+		return;
+	if (file->kind == FILE_PERF)
+		kperf_release(file->event);
+	ksys_free(sys, file);
+}
+
+static long duplicate(struct ksys *sys, struct file *file, uint64_t from, bool cloexec)
+{
+	int fd;
+
+	if (from >= rlimit_cur(ksys_current(sys), RLIMIT_NOFILE))
+		return -EINVAL;
+	file_get(file);
+	fd = fd_add(sys, ksys_current(sys), file, (unsigned)from, cloexec);
+	if (fd < 0)
+		file_put(sys, file);
+	return fd;
+}
+
+/* dup(2) has no lower bound that could be out of range: EMFILE when it is 0. */
+static long dup_any(struct ksys *sys, struct file *file)
+{
+	long fd = duplicate(sys, file, 0, false);
+
+	return fd == -EINVAL ? -EMFILE : fd;
+}
+
+static long dup3(struct ksys *sys, struct file *file, const uint64_t *a)
+{
+	if (a[2] & ~(uint64_t)O_CLOEXEC || (uint32_t)a[0] == (uint32_t)a[1])
+		return -EINVAL;
+	return file ? fd_dup_to(sys, file, (int32_t)a[1], a[2] & O_CLOEXEC) : -EBADF;
 }
 
 static long set_flags(struct file *file, uint64_t flags)
@@ -71,24 +105,26 @@ static long set_flags(struct file *file, uint64_t flags)
 	/* no file operation of perf's does direct I/O */
 	if (flags & O_DIRECT)
 		return -EINVAL;
-	file->flags = (uint32_t)(flags & SETFL_MASK);
+	file->flags = (uint32_t)((file->flags & ~(uint32_t)SETFL_MASK) | (flags & SETFL_MASK));
 	return 0;
 }
 
 static long file_fcntl(struct ksys *sys, struct file *file, const uint64_t *a)
 {
+	struct ksys_task *task = ksys_current(sys);
+
 	switch (a[1]) {
 	case F_DUPFD:
-		return duplicate(sys, file, a[2], false);
+		return duplicate(sys, file, (uint32_t)a[2], false);
 	case F_DUPFD_CLOEXEC:
-		return duplicate(sys, file, a[2], true);
+		return duplicate(sys, file, (uint32_t)a[2], true);
 	case F_GETFD:
-		return file->cloexec;
+		return fd_cloexec(task, (int32_t)a[0]);
 	case F_SETFD:
-		file->cloexec = a[2] & 1;
+		fd_set_cloexec(task, (int32_t)a[0], a[2] & 1);
 		return 0;
 	case F_GETFL:
-		return (long)(O_RDWR | file->flags);
+		return (long)file->flags;
 	case F_SETFL:
 		return set_flags(file, a[2]);
 	default:
@@ -108,7 +144,7 @@ static long file_stat(struct ksys *sys, uint64_t ubuf)
 }
 
 /* Linux do_vfs_ioctl(), the commands that any file takes. */
-long file_vfs_ioctl(struct ksys *sys, struct file *file, uint32_t cmd, uint64_t arg)
+long file_vfs_ioctl(struct ksys *sys, int64_t fd, struct file *file, uint32_t cmd, uint64_t arg)
 {
 	uint32_t bit = cmd == FIOASYNC ? O_ASYNC : O_NONBLOCK;
 	int32_t on;
@@ -116,7 +152,7 @@ long file_vfs_ioctl(struct ksys *sys, struct file *file, uint32_t cmd, uint64_t 
 	switch (cmd) {
 	case FIOCLEX:
 	case FIONCLEX:
-		file->cloexec = cmd == FIOCLEX;
+		fd_set_cloexec(ksys_current(sys), fd, cmd == FIOCLEX);
 		return 0;
 	case FIONBIO:
 	case FIOASYNC:
@@ -133,6 +169,10 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 {
 	struct file *file = fd_get(ksys_current(sys), (int32_t)args[0]);
 
+	if (nr == NR_CLOSE)
+		return fd_close(sys, (int32_t)args[0]);
+	if (nr == NR_DUP3)
+		return dup3(sys, file, args);
 	/* these look at their arguments first */
 	if (nr == NR_FTRUNCATE && (int64_t)args[1] < 0)
 		return -EINVAL;
@@ -142,7 +182,7 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return -EBADF;
 	switch (nr) {
 	case NR_DUP:
-		return duplicate(sys, file, 0, false);
+		return dup_any(sys, file);
 	case NR_FCNTL:
 		return file_fcntl(sys, file, args);
 	case NR_FSTAT:

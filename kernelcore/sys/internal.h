@@ -19,25 +19,9 @@
 enum {
 	PAGE_SHIFT = 12,
 	PAGE_SIZE = KSYS_PAGE_SIZE,
-	MAX_FDS = 256,	/* RLIMIT_NOFILE of the one task */
 	MAX_AREAS = 96,
 	SLAB_CLASSES = 8, /* 32 bytes .. 4096 bytes */
 	INTIDS = 32,
-};
-
-enum file_kind {
-	FILE_NONE,
-	FILE_RESERVED,
-	FILE_INPUT,
-	FILE_OUTPUT,
-	FILE_PERF,
-};
-
-struct file {
-	enum file_kind kind;
-	bool cloexec;
-	uint32_t flags;		   /* F_SETFL's */
-	struct kperf_event *event; /* FILE_PERF */
 };
 
 enum area_prot {
@@ -67,7 +51,8 @@ struct ksys_task {
 	bool dead;
 	void *perf;
 	struct mm mm;
-	struct file file[MAX_FDS];
+	struct files *files;
+	struct limits *limits;
 	struct kentry_status status;
 };
 
@@ -133,11 +118,6 @@ void mm_destroy(struct ksys *sys, struct mm *mm);
 /* elf.c */
 int elf_load(struct ksys *sys, struct mm *mm, const uint8_t *image, size_t size,
 	     uint64_t *entry);
-
-/* fd.c */
-struct file *fd_get(struct ksys_task *task, int64_t fd);
-long fd_close(struct ksys *sys, int64_t fd);
-void fd_close_all(struct ksys *sys, struct ksys_task *task);
 
 /* syscall.c */
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);

@@ -2,9 +2,11 @@
 /* System calls (arm64 numbers, asm-generic/unistd.h) and EL0's faults. */
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/file.h"
+#include "kernelcore/sys/rlimit.h"
 
 enum {
 	NR_DUP = 23,
+	NR_DUP3 = 24,
 	NR_FCNTL = 25,
 	NR_FTRUNCATE = 46,
 	NR_LSEEK = 62,
@@ -25,6 +27,9 @@ enum {
 	NR_MUNMAP = 215,
 	NR_MMAP = 222,
 	NR_PERF_EVENT_OPEN = 241,
+	NR_GETRLIMIT = 163,
+	NR_SETRLIMIT = 164,
+	NR_PRLIMIT64 = 261,
 
 	MAP_SHARED = 0x01,
 	MAP_PRIVATE = 0x02,
@@ -87,7 +92,7 @@ static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 
 	if (!file)
 		return -EBADF;
-	rc = file_vfs_ioctl(sys, file, (uint32_t)a[1], a[2]);
+	rc = file_vfs_ioctl(sys, (int32_t)a[0], file, (uint32_t)a[1], a[2]);
 	if (rc != -ENOIOCTLCMD)
 		return rc;
 	if (file->kind != FILE_PERF)
@@ -259,7 +264,9 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return sys_read(sys, args);
 	case NR_WRITE:
 		return sys_write(sys, args);
+	case NR_CLOSE:
 	case NR_DUP:
+	case NR_DUP3:
 	case NR_FCNTL:
 	case NR_FTRUNCATE:
 	case NR_LSEEK:
@@ -269,8 +276,10 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	case NR_FSYNC:
 	case NR_FDATASYNC:
 		return file_call(sys, nr, args);
-	case NR_CLOSE:
-		return fd_close(sys, (int32_t)args[0]);
+	case NR_GETRLIMIT:
+	case NR_SETRLIMIT:
+	case NR_PRLIMIT64:
+		return rlimit_call(sys, nr, args);
 	case NR_IOCTL:
 		return sys_ioctl(sys, args);
 	case NR_PPOLL:

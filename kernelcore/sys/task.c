@@ -2,7 +2,9 @@
 /* Boot, the one task, and what the perf core asks about tasks. */
 #include <string.h>
 
+#include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/rlimit.h"
 
 enum {
 	FIRST_TASK = 2, /* 1 is the absent init */
@@ -92,6 +94,26 @@ static int build_stack(struct ksys *sys, struct mm *mm, uint64_t *sp)
 	return 0;
 }
 
+/* Descriptors 0, 1 and 2, and the limits that bound their number. */
+static int standard_files(struct ksys *sys, struct ksys_task *task)
+{
+	task->limits = limits_create(sys);
+	task->files = files_create(sys);
+	if (!task->limits || !task->files)
+		return -ENOMEM;
+	for (int fd = 0; fd < 3; fd++) {
+		struct file *file = file_create(sys, fd ? FILE_OUTPUT : FILE_INPUT,
+						fd ? O_RDWR | O_LARGEFILE :
+						     O_RDONLY | O_LARGEFILE);
+
+		if (!file || fd_add(sys, task, file, 0, false) < 0) {
+			file_put(sys, file);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *input,
 		size_t input_size, struct kentry_start *start)
 {
@@ -103,11 +125,11 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 		return -ENOMEM;
 	task->refs = 1;
 	task->tgid = task->tid = FIRST_TASK;
-	task->file[0].kind = FILE_INPUT;
-	task->file[1].kind = task->file[2].kind = FILE_OUTPUT;
 	sys->input = input;
 	sys->input_size = input_size;
 	rc = mm_init(sys, &task->mm);
+	if (!rc)
+		rc = standard_files(sys, task);
 	if (!rc)
 		rc = elf_load(sys, &task->mm, elf, elf_size, &start->pc);
 	if (!rc)
@@ -115,6 +137,8 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 	if (rc) {
 		if (task->mm.pgd)
 			mm_destroy(sys, &task->mm);
+		files_put(sys, task->files);
+		limits_put(sys, task->limits);
 		ksys_free(sys, task);
 		return rc;
 	}
@@ -137,7 +161,8 @@ void task_exit(struct ksys *sys, int code, int signal)
 	task->status.code = code;
 	task->status.signal = signal;
 	mm_destroy(sys, &task->mm);
-	fd_close_all(sys, task);
+	files_put(sys, task->files);
+	task->files = NULL;
 	kperf_task_exit(sys->perf, task);
 	flags = hal_irq_save(ksys_hal(sys));
 	kperf_sched_out(sys->perf, ksys_hal(sys), task);
