@@ -182,7 +182,6 @@ static const struct {
 	{"expect probe armv8pmu_write_counter value=1\n",
 	 "t:3: not built yet: expect probe"},
 	{"machine cpus=2\n", "t:3: not built yet: cpus=2"},
-	{"event d raw/1 freq=1000\n", "t:3: not built yet: freq"},
 	{"event d armv8_pmuv3/0x11\n", "t:3: not built yet: event type armv8_pmuv3"},
 	{"event d tracepoint/sched:sched_switch\n",
 	 "t:3: not built yet: tracepoint by name"},

@@ -9,6 +9,9 @@
  *     @scenario NAME           the agent's log follows
  *     @exit STATUS             128 + signal when one ended the agent
  *     @done COUNT              nothing was cut off
+ *     @probe NAME FIELD=VALUE ...  what a kprobe saw while the scenario ran
+ *
+ * Kprobes are there when the image has /probes: lines for tracefs's kprobe_events.
  *
  * A line of /order that begins with / is a command instead, with its arguments.
  *
@@ -17,6 +20,8 @@
  * another distance to the next tick, so that what counts EL1 differs from boot
  * to boot and cannot pass for exact.
  */
+#include <stdbool.h>
+
 #include "corpus/agent/bare.h"
 
 #define AT_FDCWD -100
@@ -24,6 +29,7 @@
 #define O_WRONLY 1
 #define O_RDWR 2
 #define O_CREAT 0100
+#define O_TRUNC 01000
 #define SIGCHLD 17
 #define REBOOT_MAGIC1 0xfee1dead
 #define REBOOT_MAGIC2 672274793
@@ -31,6 +37,7 @@
 #define SYSLOG_CONSOLE_LEVEL 8
 #define MAX_ARGS 32
 #define PERF "/proc/sys/kernel/perf_event_"
+#define TRACING "/sys/kernel/tracing"
 
 static char order[65536];
 static char text[4096];
@@ -210,6 +217,72 @@ __attribute__((noreturn)) static void command(const char *line)
 	bare_exit(126);
 }
 
+/* --- kprobes ------------------------------------------------------------------ */
+
+static bool set_probes(void)
+{
+	if (!read_file("/probes", text, sizeof(text)))
+		return false;
+	mount("tracefs", TRACING);
+	write_file(TRACING "/buffer_size_kb", "8192\n");
+	write_file(TRACING "/kprobe_events", text);
+	write_file(TRACING "/events/kprobes/enable", "1\n");
+	return true;
+}
+
+static void clear_trace(void)
+{
+	int fd = open_file(TRACING "/trace", O_WRONLY | O_TRUNC);
+
+	bare_syscall(__NR_close, fd, 0, 0, 0, 0);
+}
+
+/* `COMM-PID [CPU] FLAGS TIME: NAME: (PLACE) FIELDS`: name and fields of it. */
+static void print_probe(const char *line, size_t n)
+{
+	size_t name = 0, colon, fields;
+
+	if (!n || line[0] == '#')
+		return;
+	while (name + 1 < n && (line[name] != ':' || line[name + 1] != ' '))
+		name++;
+	name += 2;
+	for (colon = name; colon < n && line[colon] != ':'; colon++)
+		;
+	for (fields = colon; fields < n && line[fields] != ')'; fields++)
+		;
+	if (fields >= n)
+		return;
+	print("@probe ");
+	bare_write(1, line + name, colon - name);
+	bare_write(1, line + fields + 1, n - fields - 1);
+	print("\n");
+}
+
+static void print_probes(void)
+{
+	int fd = open_file(TRACING "/trace", O_RDONLY);
+	size_t used = 0;
+	long n;
+
+	while ((n = bare_syscall(__NR_read, fd, (long)(text + used),
+				 (long)(sizeof(text) - used), 0, 0)) > 0) {
+		size_t from = 0;
+
+		used += (size_t)n;
+		for (size_t i = 0; i < used; i++) {
+			if (text[i] != '\n')
+				continue;
+			print_probe(text + from, i - from);
+			from = i + 1;
+		}
+		for (size_t i = from; i < used; i++)
+			text[i - from] = text[i];
+		used = used - from < sizeof(text) ? used - from : 0;
+	}
+	bare_syscall(__NR_close, fd, 0, 0, 0, 0);
+}
+
 __attribute__((noreturn)) static void child(const char *name)
 {
 	static char path[512] = "/scn/";
@@ -257,6 +330,7 @@ void init_main(void)
 {
 	unsigned long noise, count = 0;
 	char *p = order;
+	bool probes;
 
 	mount("devtmpfs", "/dev");
 	use_console();
@@ -264,6 +338,7 @@ void init_main(void)
 	mount("sysfs", "/sys");
 	bare_syscall(__NR_syslog, SYSLOG_CONSOLE_LEVEL, 0, 1, 0, 0);
 	set_sysctls();
+	probes = set_probes();
 	noise = noise_parameter();
 	read_file("/order", order, sizeof(order));
 	while (*p) {
@@ -276,7 +351,11 @@ void init_main(void)
 		if (!*name)
 			continue;
 		make_noise(noise, count++);
+		if (probes)
+			clear_trace();
 		run(name);
+		if (probes)
+			print_probes();
 	}
 	print("@done ");
 	print_number(count);

@@ -218,7 +218,6 @@ static int set_option(struct parser *p, struct scn_event *event,
 	case PERIOD:
 		return set_u64(p, event, word, text, "sample_period", UINT64_MAX);
 	case FREQ:
-		parse_unbuilt(p, "freq");
 		set(event, "freq", 1);
 		return set_u64(p, event, word, text, "sample_freq", UINT64_MAX);
 	case SAMPLE:

@@ -88,20 +88,24 @@ int64_t perf_freq_filter(int64_t period, int64_t ideal)
 	return period ? period : 1;
 }
 
-/*
- * Linux perf_adjust_period(). The new period counts from the next reload on,
- * unless so much is left of the present one that waiting for it would be worse:
- * then it begins anew. @running: the counter has to be stopped for that.
- */
+/* Linux perf_adjust_period(). The new period counts from the next reload on, unless
+ * so much is left of the present one that waiting for it would be worse. */
+bool perf_freq_step(struct perf_hw *hw, uint64_t freq, uint64_t nsec, uint64_t count)
+{
+	uint64_t ideal = perf_freq_ideal(freq, nsec, count);
+
+	hw->sample_period =
+		(uint64_t)perf_freq_filter((int64_t)hw->sample_period, (int64_t)ideal);
+	return hw->period_left > (int64_t)(RESTART * hw->sample_period);
+}
+
+/* @running: the counter has to be stopped to begin anew. */
 static void adjust(struct perf_cpu *cpu, struct kperf_event *event, uint64_t nsec,
 		   uint64_t count, bool running)
 {
 	struct perf_hw *hw = &event->hw;
-	uint64_t ideal = perf_freq_ideal(event->attr.u.a.sample_freq, nsec, count);
 
-	hw->sample_period =
-		(uint64_t)perf_freq_filter((int64_t)hw->sample_period, (int64_t)ideal);
-	if (hw->period_left <= (int64_t)(RESTART * hw->sample_period))
+	if (!perf_freq_step(hw, event->attr.u.a.sample_freq, nsec, count))
 		return;
 	if (running)
 		perf_slot_stop(cpu, event);

@@ -18,6 +18,7 @@ struct kperf;
 struct kperf_event;
 struct perf_context;
 struct perf_cpu;
+struct perf_hw;
 
 #define PERF_THROTTLED UINT64_MAX /* hw.interrupts of a throttled event */
 
@@ -26,6 +27,9 @@ struct perf_cpu;
 uint64_t perf_freq_ideal(uint64_t freq, uint64_t nsec, uint64_t count);
 /* One step of an eighth from @period towards @ideal, never 0. */
 int64_t perf_freq_filter(int64_t period, int64_t ideal);
+/* A new hw->sample_period from @count events in @nsec. True: so much is left of the
+ * old one that the event should begin anew. */
+bool perf_freq_step(struct perf_hw *hw, uint64_t freq, uint64_t nsec, uint64_t count);
 
 /* [irq] @event has overflowed: count it. True: it is throttled now, and has
  * said so in its ring. */
