@@ -431,6 +431,12 @@ void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on)
 	sys->fk->irq_enabled = on;
 }
 
+void ksys_tick_need(struct ksys *sys, struct hal *hal, bool on)
+{
+	ck_assert(sys->fk->tick_needed != on);
+	sys->fk->tick_needed = on;
+}
+
 void ksys_irq_work_queue(struct ksys *sys, struct ksys_irq_work *work)
 {
 	struct ksys_irq_work **end = &sys->fk->work;

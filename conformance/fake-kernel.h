@@ -98,6 +98,7 @@ struct fake_kernel {
 	struct ksys_irq_work *work;
 	unsigned allocations; /* live */
 	unsigned fail_alloc;  /* the n-th from now fails; 0: none */
+	bool tick_needed; /* fk_tick() is the test's to call all the same */
 	unsigned wakes;
 	struct kperf_event *last_woken;
 };

@@ -390,6 +390,35 @@ END_TEST
 
 /* --- throttling ----------------------------------------------------------------- */
 
+/* Who lives from the tick asks for it, and no one else. */
+START_TEST(tick_is_asked_for)
+{
+	long a = open_attr(fk_attr(CYCLES, 1000));
+	long b = open_attr(freq_attr(1000));
+	long c = open_attr(freq_attr(2000));
+
+	enable(a);
+	ck_assert(!fk->tick_needed);
+	enable(b);
+	enable(c);
+	ck_assert(fk->tick_needed);
+	disable(b);
+	ck_assert(fk->tick_needed);
+	disable(c);
+	ck_assert(!fk->tick_needed);
+	disable(a);
+	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = RATE_LIMIT;
+	enable(a);
+	ck_assert(fk->tick_needed);
+	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
+	disable(a);
+	ck_assert(!fk->tick_needed);
+	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = RATE_LIMIT;
+	enable(open_attr(fk_attr(INSTRUCTIONS, 0)));
+	ck_assert(!fk->tick_needed);
+}
+END_TEST
+
 static struct perf_event_attr throttle_attr(void)
 {
 	struct perf_event_attr attr = fk_attr(CYCLES, 1000);
@@ -684,6 +713,7 @@ int main(void)
 	tcase_add_test(tcase, freq_period_ioctl_sets_the_frequency);
 	tcase_add_test(tcase, freq_above_the_sysctl_is_refused);
 	tcase_add_test(tcase, freq_converges);
+	tcase_add_test(tcase, tick_is_asked_for);
 	tcase_add_test(tcase, throttle_at_the_limit);
 	tcase_add_test(tcase, throttle_limits);
 	tcase_add_test(tcase, throttle_counts_from_the_tick);

@@ -40,6 +40,7 @@ struct perf_hw {
 	uint64_t prev_count;	/* the counter when count was up to date */
 	uint64_t interrupts;	/* since the tick of interrupts_seq; see freq.h */
 	uint64_t interrupts_seq;
+	bool needs_tick;
 	uint64_t freq_time_stamp;  /* ns: the last overflow */
 	uint64_t freq_count_stamp; /* count at the last tick */
 };

@@ -244,14 +244,26 @@ void perf_freq_tick(struct perf_cpu *cpu)
 
 /* --- who needs the tick ---------------------------------------------------------- */
 
-void perf_freq_sched_in(struct perf_cpu *cpu, const struct kperf_event *event)
+static bool needs_tick(const struct perf_cpu *cpu, const struct kperf_event *event)
+{
+	return has_freq(event) ||
+	       (perf_event_is_sampling(event) && samples_a_tick(cpu->perf) < NO_LIMIT);
+}
+
+void perf_freq_sched_in(struct perf_cpu *cpu, struct kperf_event *event)
 {
 	if (has_freq(event))
 		event->ctx->nr_freq++;
+	/* kept: the sysctl may be another when it goes */
+	event->hw.needs_tick = needs_tick(cpu, event);
+	if (event->hw.needs_tick && cpu->tick_users++ == 0)
+		ksys_tick_need(cpu->perf->sys, cpu->hal, true);
 }
 
-void perf_freq_sched_out(struct perf_cpu *cpu, const struct kperf_event *event)
+void perf_freq_sched_out(struct perf_cpu *cpu, struct kperf_event *event)
 {
 	if (has_freq(event))
 		event->ctx->nr_freq--;
+	if (event->hw.needs_tick && --cpu->tick_users == 0)
+		ksys_tick_need(cpu->perf->sys, cpu->hal, false);
 }

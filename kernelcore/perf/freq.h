@@ -41,7 +41,7 @@ void perf_freq_unthrottle(struct perf_cpu *cpu, struct kperf_event *event);
 void perf_freq_tick(struct perf_cpu *cpu);
 
 /* [irq] An event went onto or left a counter. */
-void perf_freq_sched_in(struct perf_cpu *cpu, const struct kperf_event *event);
-void perf_freq_sched_out(struct perf_cpu *cpu, const struct kperf_event *event);
+void perf_freq_sched_in(struct perf_cpu *cpu, struct kperf_event *event);
+void perf_freq_sched_out(struct perf_cpu *cpu, struct kperf_event *event);
 
 #endif

@@ -31,6 +31,7 @@ struct perf_cpu {
 	bool exclusive;		       /* by a group that wants to be alone */
 	uint64_t chain[PERF_CHAIN_WORDS]; /* the sample's that is being written */
 	uint64_t tick_seq;	       /* ticks so far */
+	unsigned tick_users;	       /* events on counters that need the tick */
 	unsigned throttled;	       /* overflows that did, since the last tick */
 	struct perf_context ctx;       /* events that follow the CPU */
 	struct perf_context *task_ctx; /* of the task that runs, when it is in */
