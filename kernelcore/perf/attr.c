@@ -224,15 +224,28 @@ static int map_hardware(const struct kperf *perf, uint64_t config)
 	return -ENOENT;
 }
 
-/* The generic PMUv3 has no cache events of its own beyond PMCEID's, and those
- * are not built yet: a well-formed one is unknown. */
-static int map_cache(uint64_t config)
-{
-	bool ok = (config & 0xff) < PERF_COUNT_HW_CACHE_MAX &&
-		  (config >> 8 & 0xff) < PERF_COUNT_HW_CACHE_OP_MAX &&
-		  (config >> 16 & 0xff) < PERF_COUNT_HW_CACHE_RESULT_MAX;
+/* Linux's table for a PMU that it knows as PMUv3 alone: reads, by result. */
+static const uint16_t cache_reads[PERF_COUNT_HW_CACHE_MAX][2] = {
+	[PERF_COUNT_HW_CACHE_L1D] = { 0x04, 0x03 },
+	[PERF_COUNT_HW_CACHE_L1I] = { 0x14, 0x01 },
+	[PERF_COUNT_HW_CACHE_LL] = { 0x36, 0x37 },
+	[PERF_COUNT_HW_CACHE_DTLB] = { 0x25, 0x05 },
+	[PERF_COUNT_HW_CACHE_ITLB] = { 0x26, 0x02 },
+	[PERF_COUNT_HW_CACHE_BPU] = { 0x12, 0x10 },
+};
 
-	return ok ? -ENOENT : -EINVAL;
+static int map_cache(const struct kperf *perf, uint64_t config)
+{
+	const unsigned cache = config & 0xff, op = config >> 8 & 0xff,
+		       result = config >> 16 & 0xff;
+	unsigned number = 0;
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+	if (op == PERF_COUNT_HW_CACHE_OP_READ)
+		number = cache_reads[cache][result];
+	return number && perf_pmu_has_event(&perf->pmu, number) ? (int)number : -ENOENT;
 }
 
 static int map_event(const struct kperf *perf, const struct perf_event_attr *a)
@@ -242,7 +255,7 @@ static int map_event(const struct kperf *perf, const struct perf_event_attr *a)
 	if (a->type == PERF_TYPE_HARDWARE)
 		return map_hardware(perf, a->config);
 	if (a->type == PERF_TYPE_HW_CACHE)
-		return map_cache(a->config);
+		return map_cache(perf, a->config);
 	return -ENOENT;
 }
 
