@@ -126,8 +126,11 @@ static void field_bounded(struct cursor *c, const char *name, bool exact)
 
 	if (!take(c, 8, exact, &value))
 		return;
-	field = tt_field_add(c->record, name, exact ? TT_EXACT : TT_BOUNDED, "%llu",
-			     (unsigned long long)value);
+	field = tt_field_add(c->record, name,
+			     exact	      ? TT_EXACT
+			     : c->ctx->masked ? TT_ANY
+					      : TT_BOUNDED,
+			     "%llu", (unsigned long long)value);
 	field->hi = UINT64_MAX;
 }
 
@@ -142,15 +145,34 @@ static void field_id(struct cursor *c, const char *name)
 	tt_field_add(c->record, name, TT_EXACT, "%s", text);
 }
 
+const char *decode_task_name(const struct decode_ctx *ctx, int seer, uint64_t id)
+{
+	const struct scn *scn = ctx->scn;
+
+	for (unsigned i = 0; id && i < scn->ntasks; i++) {
+		const struct scn_task *task = &scn->tasks[i];
+		bool own = task->ns == scn->tasks[seer].ns;
+		bool made = task->parent >= 0 &&
+			    scn->tasks[task->parent].ns == scn->tasks[seer].ns;
+
+		if ((own && ctx->tasks[i].own == id) ||
+		    (made && ctx->tasks[i].made == id))
+			return scn->shared ? task->name : "self";
+	}
+	return NULL;
+}
+
 static void one_pid(struct cursor *c, const char *name)
 {
 	bool own = !c->event || c->ctx->own[c->index];
+	const char *task;
 	uint64_t pid;
 
 	if (!take(c, 4, false, &pid))
 		return;
-	if (pid == c->ctx->pid)
-		tt_field_add(c->record, name, own ? TT_EXACT : TT_ANY, "self");
+	task = decode_task_name(c->ctx, c->event ? c->ctx->opener[c->index] : 0, pid);
+	if (task)
+		tt_field_add(c->record, name, own ? TT_EXACT : TT_ANY, "%s", task);
 	else
 		tt_field_add(c->record, name, own ? TT_EXACT : TT_ANY, "%lld",
 			     (long long)(int32_t)pid);
@@ -162,9 +184,17 @@ static void field_tid(struct cursor *c)
 	one_pid(c, "tid");
 }
 
+/* A place in the kernel, which every kernel has elsewhere. */
+static bool in_kernel(const struct scn_event *event)
+{
+	return event && event->counts == SCN_COUNTS_SOFT &&
+	       (event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		event->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
 static void field_ip(struct cursor *c)
 {
-	bool exact = c->exact;
+	bool exact = c->exact && !in_kernel(c->event);
 	struct tt_field *field;
 	char text[128];
 	uint64_t ip;

@@ -8,6 +8,7 @@
 
 #include "conformance/decode-record.h"
 #include "conformance/merge.h"
+#include "corpus/agent/agent-abi.h"
 
 enum {
 	PAGE_BYTES = 1088
@@ -96,19 +97,28 @@ static void learn_events(struct decode_ctx *ctx)
 {
 	const struct scn *scn = ctx->scn;
 
+	ctx->masked = scn->machine.cpus > 1;
 	for (unsigned i = 0; i < scn->nevents; i++) {
 		enum scn_counts counts = scn->events[i].counts;
 
-		ctx->exact[i] = counts == SCN_COUNTS_EL0 || counts == SCN_COUNTS_PART ||
-				counts == SCN_COUNTS_NOTHING;
+		ctx->exact[i] = counts == SCN_COUNTS_NOTHING ||
+				(!ctx->masked &&
+				 (counts == SCN_COUNTS_EL0 || counts == SCN_COUNTS_SOFT ||
+				  counts == SCN_COUNTS_PART));
 		ctx->own[i] = true;
 	}
 	for (unsigned i = 0; i < scn->nsteps; i++) {
 		const struct scn_step *step = &scn->steps[i];
 
-		if (step->verb == SCN_OPEN && step->pid &&
-		    !is_error(ctx->log->results[step->op]))
-			ctx->exact[step->event] = ctx->own[step->event] = false;
+		if (step->verb != SCN_OPEN || is_error(ctx->log->results[step->op]))
+			continue;
+		ctx->opener[step->event] = step->task;
+		if (step->peer >= 0 || !step->pid)
+			continue;
+		/* At EL0 only the scenario's own tasks run meanwhile. */
+		if (step->pid < 0 && scn->events[step->event].counts == SCN_COUNTS_EL0)
+			continue;
+		ctx->exact[step->event] = ctx->own[step->event] = false;
 	}
 }
 
@@ -168,8 +178,11 @@ static struct tt_field *take_field(struct values *v, const char *name, bool exac
 
 	if (!take(v, exact, &value))
 		return NULL;
-	field = tt_field_add(v->record, name, exact ? TT_EXACT : TT_BOUNDED, "%" PRIu64,
-			     value);
+	field = tt_field_add(v->record, name,
+			     exact	      ? TT_EXACT
+			     : v->ctx->masked ? TT_ANY
+					      : TT_BOUNDED,
+			     "%" PRIu64, value);
 	field->hi = UINT64_MAX;
 	return field;
 }
@@ -316,16 +329,18 @@ static int take_drained(struct decode_ctx *ctx, const struct scn_step *step,
 {
 	const struct decode_log *log = ctx->log;
 	int64_t result = log->results[step->op];
+	size_t *at, left;
 
-	if (log->ndrain - ctx->drained < 8 ||
-	    decode_get(log->drain + ctx->drained, 8) != (uint64_t)result ||
-	    log->ndrain - ctx->drained - 8 < (uint64_t)result)
+	at = &ctx->drained[step->task].at;
+	left = ctx->drained[step->task].end - *at;
+	if (left < 8 || decode_get(log->drain + *at, 8) != (uint64_t)result ||
+	    left - 8 < (uint64_t)result)
 		return fail(ctx,
 			    "step %u: the drain log does not hold its %" PRId64 " bytes",
 			    step->number, result);
-	*bytes = log->drain + ctx->drained + 8;
+	*bytes = log->drain + *at + 8;
 	*n = (size_t)result;
-	ctx->drained += 8 + *n;
+	*at += 8 + *n;
 	return 0;
 }
 
@@ -372,6 +387,7 @@ static int decode_page(struct decode_ctx *ctx, const struct scn_step *step,
 {
 	bool exact = all_exact(ctx, ring_writers(ctx->scn, step->event));
 	bool never = !counts[step->event].windows;
+	enum tt_class class = ctx->masked ? TT_ANY : TT_BOUNDED;
 	struct tt_record *record;
 	const uint8_t *bytes;
 	size_t n;
@@ -387,7 +403,7 @@ static int decode_page(struct decode_ctx *ctx, const struct scn_step *step,
 			     (f->kind == PAGE_COUNT && !exact);
 		struct tt_field *field;
 
-		field = tt_field_add(record, f->name, noisy ? TT_BOUNDED : TT_EXACT,
+		field = tt_field_add(record, f->name, noisy ? class : TT_EXACT,
 				     f->kind == PAGE_HEX ? "0x%" PRIx64 : "%" PRIu64,
 				     decode_get(bytes + f->offset, f->bytes));
 		field->hi = UINT64_MAX;
@@ -434,7 +450,12 @@ static int decode_ioctl(struct decode_ctx *ctx, const struct scn_step *step,
 static int decode_call(struct decode_ctx *ctx, const struct scn_step *step,
 		       struct tt_step *out)
 {
-	enum { NR_DUP = 23, NR_FSTAT = 80, STAT_MODE = 16, STAT_SIZE = 48 };
+	enum {
+		NR_DUP = 23,
+		NR_FSTAT = 80,
+		STAT_MODE = 16,
+		STAT_SIZE = 48
+	};
 	int64_t result = ctx->log->results[step->op];
 	struct tt_record *record;
 	const uint8_t *stat;
@@ -480,16 +501,77 @@ static void set_result(const struct scn_step *step, int64_t result, struct tt_st
 {
 	const char *name = is_error(result) ? decode_errno_name((int)-result) : NULL;
 
-	if (name)
+	if (result == INT64_MIN) /* AGENT_NOT_RUN */
+		tt_result_set(out, TT_EXACT, "none");
+	else if (name)
 		tt_result_set(out, TT_EXACT, "%s", name);
 	else if (is_error(result))
 		tt_result_set(out, TT_EXACT, "E%d", (int)-result);
 	else if (step->verb == SCN_OPEN)
 		tt_result_set(out, TT_EXACT, "fd");
-	else if (step->verb == SCN_MMAP)
+	else if (step->verb == SCN_MMAP || step->verb == SCN_MAP)
 		tt_result_set(out, TT_EXACT, "addr");
+	else if (step->verb == SCN_THREAD)
+		tt_result_set(out, TT_EXACT, "tid");
+	else if (step->verb == SCN_FORK)
+		tt_result_set(out, TT_EXACT, "pid");
 	else
 		tt_result_set(out, TT_EXACT, "%" PRId64, result);
+}
+
+/* `wait T` of a fork: whom, and how it ended (include/uapi/linux/wait.h). */
+static int decode_wait(struct decode_ctx *ctx, const struct scn_step *step,
+		       struct tt_step *out)
+{
+	const uint8_t *buf = data_at(ctx, step->buf, step->buf_size);
+	int64_t result = ctx->log->results[step->op];
+	struct tt_record *record;
+	const char *name;
+	uint64_t status;
+
+	if (ctx->scn->tasks[step->peer].kind == SCN_TASK_THREAD) {
+		/* Gone before or woken by it: nobody's merit. */
+		if (result == -EAGAIN)
+			tt_result_set(out, TT_EXACT, "0");
+		return 0;
+	}
+	if (result <= 0)
+		return 0;
+	if (!buf)
+		return fail(ctx, "step %u: its buffer is not in the log", step->number);
+	name = decode_task_name(ctx, step->task, (uint64_t)result);
+	tt_result_set(out, TT_EXACT, "%s", name ? name : "stranger");
+	status = decode_get(buf, 4);
+	record = tt_record_add(out, "wait");
+	if (status & 0x7f)
+		tt_field_add(record, "signal", TT_EXACT, "%" PRIu64, status & 0x7f);
+	else
+		tt_field_add(record, "exited", TT_EXACT, "%" PRIu64, status >> 8 & 0xff);
+	return 0;
+}
+
+/* The file's open is the operation before; what it said counts. */
+static void decode_file(struct decode_ctx *ctx, const struct scn_step *step,
+			struct tt_step *out)
+{
+	int64_t result = ctx->log->results[step->op];
+	int64_t opened = ctx->log->results[step->op - 1];
+
+	if (step->verb == SCN_MAP && !strcmp(step->text, "anon"))
+		return;
+	if (is_error(opened) && decode_errno_name((int)-opened))
+		tt_result_set(out, TT_EXACT, "%s", decode_errno_name((int)-opened));
+	else if (step->verb == SCN_SYSCTL && result > 0)
+		tt_result_set(out, TT_EXACT, "0");
+}
+
+static void decode_rdpmc(struct decode_ctx *ctx, const struct scn_step *step,
+			 struct tt_step *out)
+{
+	int64_t result = ctx->log->results[step->op];
+
+	if (!is_error(result) && result != INT64_MIN && !ctx->exact[step->event])
+		out->result.class = TT_ANY;
 }
 
 static int decode_step(struct decode_ctx *ctx, const struct scn_step *step,
@@ -498,6 +580,8 @@ static int decode_step(struct decode_ctx *ctx, const struct scn_step *step,
 	int64_t result = ctx->log->results[step->op];
 
 	set_result(step, result, out);
+	if (result == INT64_MIN)
+		return 0;
 	switch (step->verb) {
 	case SCN_OPEN:
 		learn_id(ctx, step);
@@ -516,6 +600,22 @@ static int decode_step(struct decode_ctx *ctx, const struct scn_step *step,
 		return decode_poll(ctx, step, out);
 	case SCN_IOCTL:
 		return decode_ioctl(ctx, step, out);
+	case SCN_WAIT:
+		return decode_wait(ctx, step, out);
+	case SCN_SYSCTL:
+	case SCN_MAP:
+		decode_file(ctx, step, out);
+		return 0;
+	case SCN_RDPMC:
+		decode_rdpmc(ctx, step, out);
+		return 0;
+	case SCN_SYNC:
+	case SCN_SWITCH:
+	case SCN_PAUSE:
+	case SCN_WAKE:
+		if (result == 8)
+			tt_result_set(out, TT_EXACT, "0");
+		return 0;
 	default:
 		return 0;
 	}
@@ -577,10 +677,39 @@ static int decode_steps(struct decode_ctx *ctx, struct tt_trace *trace,
 		if (decode_step(ctx, step, counts + (size_t)i * scn->nevents, out))
 			return -1;
 	}
-	if (ctx->drained != ctx->log->ndrain)
-		return fail(ctx, "%zu bytes of the drain log are left over",
-			    ctx->log->ndrain - ctx->drained);
+	for (unsigned i = 0; i < scn->ntasks; i++)
+		if (ctx->drained[i].at != ctx->drained[i].end)
+			return fail(ctx, "%zu bytes of the drain log are left over",
+				    ctx->drained[i].end - ctx->drained[i].at);
 	return 0;
+}
+
+static void learn_tasks(struct decode_ctx *ctx)
+{
+	const struct scn *scn = ctx->scn;
+	const int64_t *results = ctx->log->results;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < scn->ntasks; i++) {
+		const struct scn_task *task = &scn->tasks[i];
+
+		if (results[task->tid_op] > 0)
+			ctx->tasks[i].own = (uint64_t)results[task->tid_op];
+		if (task->made_op >= 0 && results[task->made_op] > 0)
+			ctx->tasks[i].made = (uint64_t)results[task->made_op];
+		/* The agent prints the used part of one task's log after the other's. */
+		ctx->drained[i].at = at;
+		for (unsigned k = task->first_op;
+		     scn->shared && k < task->first_op + task->nops && k < scn->nops; k++)
+			if ((scn->ops[k].kind == AGENT_DRAIN ||
+			     scn->ops[k].kind == AGENT_PEEK ||
+			     scn->ops[k].kind == AGENT_PAGE) &&
+			    results[k] >= 0)
+				at += 8 + (size_t)results[k];
+		ctx->drained[i].end = at = scn->shared ? at : ctx->log->ndrain;
+	}
+	if (at != ctx->log->ndrain)
+		ctx->drained[scn->ntasks - 1].end = ctx->log->ndrain;
 }
 
 struct tt_trace *decode_trace(const struct scn *scn, const struct decode_log *log,
@@ -601,7 +730,7 @@ struct tt_trace *decode_trace(const struct scn *scn, const struct decode_log *lo
 		     log->nresults, scn->nops);
 		return NULL;
 	}
-	ctx.pid = (uint64_t)log->results[scn->pid_op];
+	learn_tasks(&ctx);
 	learn_events(&ctx);
 	counts = scn_predict(scn, log->results, log->nresults);
 	trace = tt_new(scn->name);

@@ -30,9 +30,15 @@ struct expect_watch {
 static unsigned step_of_op(const struct scn *scn, int op)
 {
 	unsigned number = 0;
+	int nearest = -1;
 
-	for (unsigned i = 0; i < scn->nsteps && scn->steps[i].op <= op; i++)
-		number = scn->steps[i].number;
+	/* Steps of several tasks do not stand in the order of their operations. */
+	for (unsigned i = 0; i < scn->nsteps; i++) {
+		if (scn->steps[i].op <= op && scn->steps[i].op > nearest) {
+			nearest = scn->steps[i].op;
+			number = scn->steps[i].number;
+		}
+	}
 	return number;
 }
 

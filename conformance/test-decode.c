@@ -172,7 +172,7 @@ END_TEST
 static const char *const noisy[] = {
 	"event c hardware/cycles disabled\nopen c\nread c\n",
 	"event c hardware/cycles exclude=user disabled\nopen c\nread c\n",
-	"event c hardware/cycles exclude=kernel disabled\nopen c pid=any cpu=0\nread c\n",
+	"event c hardware/cycles exclude=kernel disabled\nopen c pid=77 cpu=0\nread c\n",
 	"event c software/task-clock exclude=kernel disabled\nopen c\nread c\n",
 };
 

@@ -90,7 +90,7 @@ START_TEST(scenario_image_has_header_end_and_data)
 	ck_assert_uint_eq(get(image.bytes + AGENT_HDR_DATA, 4), 16 + 5 * 64);
 	ck_assert_uint_eq(get(image.bytes + AGENT_HDR_DATA_SIZE, 4), 128 + 8);
 	ck_assert_uint_eq(image.size, 16 + 5 * 64 + 128 + 8);
-	check_op(&image, 0, AGENT_SYSCALL, 172, ARGS(0), SLOTS(0), NONE);
+	check_op(&image, 0, AGENT_SYSCALL, 172, ARGS(0), SLOTS(0), 129);
 	check_op(&image, 4, AGENT_END, 0, ARGS(0), SLOTS(0), NONE);
 	ck_assert_mem_eq(image.bytes + (scn->events[0].attr_addr - AGENT_BASE),
 			 scn->events[0].bytes, SCN_ATTR_SIZE);
@@ -482,7 +482,7 @@ START_TEST(predict_noise_is_not_known)
 	static const char *const bodies[] = {
 		"event c hardware/cycles disabled\nopen c\nioctl c enable\nread c\n",
 		"event c raw/8 exclude=user disabled\nopen c\nioctl c enable\nread c\n",
-		EVENT "open c pid=any cpu=0\nioctl c enable\nread c\n",
+		EVENT "open c pid=77 cpu=0\nioctl c enable\nread c\n",
 	};
 	struct scn *scn = parse(bodies[_i]);
 

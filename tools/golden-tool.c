@@ -22,8 +22,9 @@ enum {
 };
 
 static const char usage_text[] =
-	"usage: golden-tool compile [--preset P] --out DIR SCENARIO.scn...\n"
-	"       golden-tool merge [--preset P] [--exact-samples] --kernel-name NAME\n"
+	"usage: golden-tool compile [--preset P] [--cpus N] --out DIR SCENARIO.scn...\n"
+	"       golden-tool merge [--preset P] [--cpus N] [--exact-samples]\n"
+	"                         --kernel-name NAME\n"
 	"                         --agent ELF --boots DIR --out DIR [--previous DIR]\n"
 	"                         SCENARIO.scn...\n"
 	"       golden-tool decode [--preset P] --agent ELF --console FILE SCENARIO.scn...\n"
@@ -33,8 +34,9 @@ static const char usage_text[] =
 	"merge makes goldens of DIR/boot-1/console.txt, DIR/boot-2/console.txt ... and\n"
 	"DIR/headers, or refuses and writes nothing. A previous golden that accepts\n"
 	"every boot and holds as much keeps its body. Scenarios of another preset\n"
-	"than P (qemu-a57) are left out. --exact-samples: every counter of the boots'\n"
-	"machine samples without loss, which QEMU's event counters do not.\n"
+	"than P (qemu-a57) and of another number of CPUs than N (1) are left out.\n"
+	"--exact-samples: every counter of the boots' machine samples without loss,\n"
+	"which QEMU's event counters do not.\n"
 	"decode prints the scenarios' traces in the console of one boot.\n"
 	"\n"
 	"example: golden-tool compile --out images "
@@ -44,6 +46,7 @@ static const char usage_text[] =
 struct arguments {
 	const char *kernel, *agent, *boots, *out, *previous, *preset, *console;
 	bool exact_samples;
+	unsigned cpus;
 	struct scn **scns;
 	size_t nscns;
 };
@@ -87,6 +90,10 @@ static int load_scenarios(struct arguments *args, char **files, bool note)
 		    golden_refuse_companion(scn, NULL, 0, err, sizeof(err))) {
 			if (note)
 				fprintf(stderr, "%s: QEMU would lose its samples\n", scn->name);
+			scn_free(scn);
+			continue;
+		}
+		if (scn->machine.cpus != args->cpus) {
 			scn_free(scn);
 			continue;
 		}
@@ -240,12 +247,13 @@ int main(int argc, char **argv)
 		{"out", required_argument, NULL, 'o'},
 		{"previous", required_argument, NULL, 'p'},
 		{"preset", required_argument, NULL, 'P'},
+		{"cpus", required_argument, NULL, 'n'},
 		{"exact-samples", no_argument, NULL, 'x'},
 		{"console", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct arguments args = {.preset = DEFAULT_PRESET};
+	struct arguments args = {.preset = DEFAULT_PRESET, .cpus = 1};
 	const char *command;
 	int c, ret;
 
@@ -271,6 +279,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			args.console = optarg;
+			break;
+		case 'n':
+			args.cpus = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'x':
 			args.exact_samples = true;

@@ -13,11 +13,20 @@
  *     @end LINES           how many lines stood between; a cut log is refused
  *
  * Image, at AGENT_BASE: header, operations, data. All little-endian.
+ *
+ * An image of several tasks has another magic and begins its data with a table:
+ * u32 how many, u32 0, then for each task u32 first operation, u32 how many. Its
+ * operations stand task after task, each task's last is AGENT_END, and the
+ * header counts all but the very last. Image, results, log and values lie in
+ * memory of one memfd then, shared over fork, and over exec by AGENT_SHARED_FD;
+ * every task drains into AGENT_TASK_LOG bytes of its own, and the log's `l` lines
+ * are those areas' used parts, one task after the other.
  */
 #ifndef PMULAB_AGENT_ABI_H
 #define PMULAB_AGENT_ABI_H
 
 #define AGENT_MAGIC	0x30626c75 /* "ulb0" */
+#define AGENT_MAGIC_TASKS 0x31626c75 /* "ulb1" */
 
 /* Fixed addresses (bytes). All of them are mapped and touched before the first
  * operation, so none faults inside a measured window. */
@@ -31,8 +40,33 @@
 #define AGENT_LOG_SIZE	0x00800000
 #define AGENT_SCRATCH	0x13000000 /* memory that load and store work on */
 #define AGENT_SCRATCH_SIZE 0x00010000
+#define AGENT_VALUES	0x11200000 /* several tasks: value[256] */
+#define AGENT_VALUES_SIZE 0x00001000
+#define AGENT_STACKS	0x14000000 /* threads' stacks, AGENT_STACK_SIZE a task */
+#define AGENT_STACK_SIZE 0x00004000
+#define AGENT_MAP(i)	(0x70000000 + (i) * 0x01000000) /* i-th `map` */
+#define AGENT_MAX_MAPS	16
 #define AGENT_RING(i)	(0x20000000 + (i) * 0x01000000) /* mapping of event i */
 #define AGENT_MAX_RINGS	64
+
+/* Several tasks. Offsets in the memfd are those of the areas behind one another. */
+#define AGENT_MAX_TASKS	16
+#define AGENT_TASK_LOG	0x00040000
+#define AGENT_TASKS_LOG_SIZE (AGENT_MAX_TASKS * AGENT_TASK_LOG)
+#define AGENT_SHARED_FD	100
+#define AGENT_AT_RESULTS AGENT_SIZE
+#define AGENT_AT_LOG	(AGENT_AT_RESULTS + AGENT_RESULTS_SIZE)
+#define AGENT_AT_VALUES	(AGENT_AT_LOG + AGENT_TASKS_LOG_SIZE)
+#define AGENT_SHARED_SIZE (AGENT_AT_VALUES + AGENT_VALUES_SIZE)
+#define AGENT_NOT_RUN	0x8000000000000000 /* result of what never returned */
+
+/* What a new image of exec needs to go on: its address is argv[1], eight letters
+ * of four bits each, `a` for 0. The EXEC operation's own address stands there
+ * from the start; where the log goes on and ends is stored before the call. */
+#define AGENT_RESUME_OP	0
+#define AGENT_RESUME_LOG 8
+#define AGENT_RESUME_LOG_END 16
+#define AGENT_RESUME_SIZE 24
 
 /* struct agent_header */
 #define AGENT_HDR_MAGIC	0  /* u32 */
@@ -68,7 +102,19 @@
 #define AGENT_PAGE	6 /* args: address, bytes (multiple of 8): copy to the log
 			   * behind a u64 with the length [bytes] */
 #define AGENT_TOUCH	7 /* args: address, bytes: load one word a page [0] */
-#define AGENT_KINDS	8
+/* The kinds' table goes on behind the workloads' one, whose address goldens hold
+ * in a register: 8 to 13 are no kinds. */
+#define AGENT_CLONE	14 /* args: flags, stack, tid word, the child's first
+			    * operation, tid word to clear, the child's log [id] */
+#define AGENT_EXEC	15 /* args: path, argv, envp, resume block. In the new image
+			    * [0], the next operation follows; else [-errno] */
+#define AGENT_DIRTY	16 /* args: address, bytes: as TOUCH, but makes each page
+			    * writable for the task, changing nothing [0] */
+#define AGENT_RDPMC	17 /* args: mmap page's address: the count as user space
+			    * reads it, mrs and all [count, -ENOENT: no index] */
+#define AGENT_KINDS	18
+#define AGENT_KIND_HOLE	8
+#define AGENT_KIND_HOLE_END 14
 
 /* Workloads, by number; the instruction count of each stands in workloads.S. */
 #define AGENT_WL_SPIN	0

@@ -50,6 +50,27 @@
 #define AGENT_COST_TOUCH_BASE	26
 #define AGENT_COST_TOUCH_PAGE	4
 
+/* A clone up to and including its SVC; what follows it in the caller, and in the
+ * child up to its first operation. */
+#define AGENT_COST_CLONE_HEAD	9
+#define AGENT_COST_CLONE_TAIL	7
+#define AGENT_COST_CLONE_CHILD	11
+
+/* An exec up to and including its SVC; all of the new image up to its first
+ * operation; what follows a call that failed. */
+#define AGENT_COST_EXEC_HEAD	8
+#define AGENT_COST_EXEC_NEW	119
+#define AGENT_COST_EXEC_TAIL	6
+
+#define AGENT_COST_DIRTY_BASE	26
+#define AGENT_COST_DIRTY_PAGE	5
+
+/* A read of a counter up to and including the mrs (or what stands for it when
+ * the page has no index), and what follows. */
+#define AGENT_COST_RDPMC_HEAD	22
+#define AGENT_COST_RDPMC_TAIL	12
+#define AGENT_COST_RDPMC_NONE	25
+
 /* -EFAULT from DRAIN, PEEK, POKE, PAGE, TOUCH: by the slot's value, or by the
  * sum with the argument. */
 #define AGENT_COST_FAULT_SLOT	16

@@ -19,18 +19,23 @@
 #include "corpus/agent/agent-abi.h"
 #include "corpus/agent/agent-cost.h"
 
-#define RING_HEAD	1024 /* struct perf_event_mmap_page: data_head */
+#define PAGE_INDEX	12   /* struct perf_event_mmap_page: index */
+#define PAGE_OFFSET	16   /* offset */
+#define PAGE_WIDTH	48   /* pmc_width */
+#define RING_HEAD	1024 /* data_head */
 #define RING_TAIL	1032 /* data_tail */
 #define PAGE_SHIFT	12
 #define PAGE		(1 << PAGE_SHIFT)
 #define ERRNO_MAX	4095 /* -4095..-1 are errors, as the kernel has it */
 
+#define ERR_NOENT	2
 #define ERR_FAULT	14
 #define ERR_INVAL	22
 #define ERR_NOSPC	28
 
 #define PROT_RW		3
 #define MAP_FLAGS	0x8032 /* POPULATE | ANONYMOUS | FIXED | PRIVATE */
+#define MAP_SHARED_FLAGS 0x8011 /* POPULATE | FIXED | SHARED */
 
 #define STACK_SIZE	16384
 
@@ -67,6 +72,22 @@
 	bl	\how
 .endm
 
+/* Shared memory of \fd from \offset on, or of nobody else's with fd -1: 8. */
+.macro AREA base, size, fd, offset
+	ldr	x0, =\base
+	ldr	x1, =\size
+	mov	x2, #PROT_RW
+	.if	\fd < 0
+	ldr	x3, =MAP_FLAGS
+	.else
+	ldr	x3, =MAP_SHARED_FLAGS
+	.endif
+	mov	x4, #\fd
+	ldr	x5, =\offset
+	mov	x8, #__NR_mmap
+	svc	#0
+.endm
+
 /*
  * Map all fixed areas, touch everything that the run will use, read the image,
  * run it, print. Nothing after the dispatcher's start may fault, or the fault
@@ -93,6 +114,51 @@ FUNC _start
 	mov	x1, x22
 	b	agent_print	/* agent.c: does not return */
 ENDFUNC _start
+
+/* Without a stack or with one argument this is the first image: what it runs
+ * stands at addresses that goldens hold, so it keeps its place. */
+FUNC agent_entry
+	mov	x1, sp
+	cbz	x1, _start
+	ldr	x0, [x1]
+	cmp	x0, #2
+	b.lo	_start
+entry_end:
+ENDFUNC agent_entry
+
+/*
+ * The image that exec made goes on where the one before stood: argv[1] names the
+ * resume block. No call, no loop but one of a fixed length: an event may count
+ * from here. 5, 3 + 8 * 5, 5 + 6 * 8 + 1, and the 17 of agent_resumed.
+ */
+FUNC agent_resume
+	ldr	x2, [x1, #16]
+	mov	x10, #0
+	mov	x3, #8
+resume_loop:
+	ldrb	w4, [x2], #1
+	sub	w4, w4, #'a'
+	orr	x10, x4, x10, lsl #4
+	subs	x3, x3, #1
+	b.ne	resume_loop
+resume_areas:
+	adrp	x0, agent_stack_top
+	add	x0, x0, :lo12:agent_stack_top
+	mov	sp, x0
+	mov	x29, xzr
+	mov	x30, xzr
+	AREA	AGENT_BASE, AGENT_SIZE, AGENT_SHARED_FD, 0
+	AREA	AGENT_RESULTS, AGENT_RESULTS_SIZE, AGENT_SHARED_FD, AGENT_AT_RESULTS
+	AREA	AGENT_LOG, AGENT_TASKS_LOG_SIZE, AGENT_SHARED_FD, AGENT_AT_LOG
+	AREA	AGENT_VALUES, AGENT_VALUES_SIZE, AGENT_SHARED_FD, AGENT_AT_VALUES
+	AREA	AGENT_SCRATCH, AGENT_SCRATCH_SIZE, -1, 0
+	AREA	AGENT_STACKS, AGENT_MAX_TASKS * AGENT_STACK_SIZE, -1, 0
+	b	agent_resumed
+resume_end:
+	CHECK	agent_entry, entry_end, 5
+	CHECK	resume_loop, resume_areas, 5
+	CHECK	resume_areas, resume_end, AGENT_COST_EXEC_NEW - 5 - 43 - 17
+ENDFUNC agent_resume
 
 /* x0 address, x1 size. Leaves the program with status 3 when it fails. */
 FUNC map_fixed
@@ -337,6 +403,152 @@ agent_full:
 kind_end:
 	ret	x26
 
+/* ---- several tasks: everything from here on stands behind what goldens of one
+ * task know the addresses of */
+
+/* Registers of a task whose operation x19 is: 4 + 3 + 2. */
+.macro TASK_REGISTERS
+	ldr	x20, =AGENT_RESULTS
+	ldr	x9, =AGENT_BASE + AGENT_HDR_OPS
+	sub	x9, x19, x9
+	add	x20, x20, x9, lsr #3
+	ldr	x21, =AGENT_VALUES
+	ldr	x24, =agent_kinds
+	ldr	x25, =agent_workloads
+	adr	x26, agent_tasks_end
+.endm
+
+/* Head: 3 + 6 = 9; tail: 1 + 6 = 7; the child: 1 + 10. */
+kind_clone:
+	ldp	x0, x1, [x19]
+	ldp	x2, x10, [x19, #16]
+	ldp	x4, x11, [x19, #32]
+	mov	x3, #0
+	mov	x8, #__NR_clone
+	svc	#0
+clone_tail:
+	cbz	x0, clone_child
+	FINISH
+clone_end:
+clone_child:
+	mov	x19, x10
+	ldr	x20, =AGENT_RESULTS
+	ldr	x9, =AGENT_BASE + AGENT_HDR_OPS
+	sub	x9, x19, x9
+	add	x20, x20, x9, lsr #3
+	mov	x22, x11
+	mov	x9, #AGENT_TASK_LOG
+	add	x23, x22, x9
+	mov	x26, xzr	/* its last operation leaves it */
+	b	agent_next
+clone_child_end:
+	CHECK	kind_clone, clone_tail, AGENT_COST_CLONE_HEAD - AGENT_COST_FETCH
+	CHECK	clone_tail, clone_end, AGENT_COST_CLONE_TAIL
+	CHECK	clone_child, clone_child_end, AGENT_COST_CLONE_CHILD - 1
+
+/* Head: 3 + 5 = 8; tail: 6. */
+kind_exec:
+	ldp	x0, x1, [x19]
+	ldp	x2, x10, [x19, #16]
+	stp	x22, x23, [x10, #AGENT_RESUME_LOG]
+	mov	x8, #__NR_execve
+	svc	#0
+exec_tail:
+	FINISH
+exec_end:
+	CHECK	kind_exec, exec_tail, AGENT_COST_EXEC_HEAD - AGENT_COST_FETCH
+	CHECK	exec_tail, exec_end, AGENT_COST_EXEC_TAIL
+
+/* x10 is the resume block: 2 + 8 + 1 + 6 = 17. */
+agent_resumed:
+	ldp	x19, x22, [x10]
+	ldr	x23, [x10, #AGENT_RESUME_LOG_END]
+	TASK_REGISTERS
+	mov	x0, #0
+	FINISH
+resumed_end:
+	.set	resumed_cost, (resumed_end - agent_resumed) / 4
+	.if	resumed_cost != 17
+	.error	"agent-cost.h has another figure"
+	.endif
+
+/* 3 + 11 + 3 + 2 + 1 + 6 = 26, and 5 a page. The store fails, changing nothing,
+ * when somebody interrupted the pair; the page is writable then as well. */
+kind_dirty:
+	ADDRESS_ARGS
+	add	x1, x1, #PAGE - 1
+	lsr	x1, x1, #PAGE_SHIFT
+	b	2f
+1:	ldxr	x7, [x0]
+	stxr	w9, x7, [x0]
+	add	x0, x0, #PAGE
+2:	subs	x1, x1, #1
+	b.hs	1b
+	mov	x0, #0
+	FINISH
+dirty_end:
+	CHECK	kind_dirty, dirty_end, AGENT_COST_DIRTY_BASE - AGENT_COST_FETCH + 3
+
+.macro READ_COUNTER n
+	mrs	x6, pmevcntr\n\()_el0
+	b	rdpmc_tail
+.endm
+
+/*
+ * What include/uapi/linux/perf_event.h says user space does, without the lock:
+ * nobody else changes the page between. index 32 is the cycle counter, n the
+ * event counter n - 1. Head: 3 + 11 + 7 and the mrs; tail: 1 + 5 + 6.
+ */
+kind_rdpmc:
+	ADDRESS_ARGS
+	ldr	w2, [x0, #PAGE_INDEX]
+	ldr	x3, [x0, #PAGE_OFFSET]
+	ldrh	w4, [x0, #PAGE_WIDTH]
+	cbz	w2, rdpmc_none
+	adr	x5, rdpmc_table - 8
+	add	x5, x5, x2, lsl #3
+	br	x5
+rdpmc_table:
+	READ_COUNTER 0
+	READ_COUNTER 1
+	READ_COUNTER 2
+	READ_COUNTER 3
+	READ_COUNTER 4
+	READ_COUNTER 5
+	.rept	25	/* no machine of ours has them */
+	mov	x6, xzr
+	b	rdpmc_tail
+	.endr
+	mrs	x6, pmccntr_el0
+rdpmc_mrs:
+	nop
+rdpmc_tail:
+	mov	x7, #64
+	sub	x7, x7, x4
+	lsl	x6, x6, x7
+	asr	x6, x6, x7
+	add	x0, x3, x6
+	FINISH
+rdpmc_end:
+rdpmc_none:
+	mov	x0, #-ERR_NOENT
+	FINISH
+rdpmc_none_end:
+	CHECK	kind_rdpmc, rdpmc_table, AGENT_COST_RDPMC_HEAD - 1 - AGENT_COST_FETCH
+	CHECK	rdpmc_mrs, rdpmc_end, AGENT_COST_RDPMC_TAIL
+	CHECK	rdpmc_none, rdpmc_none_end, AGENT_COST_RDPMC_NONE - 18
+
+/* The first task's start and end; the others are cloned. */
+FUNC agent_run_tasks
+	ldr	x19, =AGENT_BASE + AGENT_HDR_OPS
+	ldr	x22, =AGENT_LOG
+	ldr	x23, =AGENT_LOG + AGENT_TASK_LOG
+	TASK_REGISTERS
+	b	agent_next
+agent_tasks_end:
+	bl	agent_print_tasks
+ENDFUNC agent_run_tasks
+
 	.ltorg
 ENDFUNC agent_dispatch
 
@@ -347,13 +559,20 @@ ENDFUNC agent_dispatch
 agent_kinds:
 	.quad	kind_end, kind_syscall, kind_run, kind_drain
 	.quad	kind_peek, kind_poke, kind_page, kind_touch
-	.if	(. - agent_kinds) / 8 != AGENT_KINDS
+	.if	(. - agent_kinds) / 8 != AGENT_KIND_HOLE
 	.error	"a kind without code"
 	.endif
 agent_workloads:
 	.quad	spin, load, store, branch, mixed, frames
 	.if	(. - agent_workloads) / 8 != AGENT_WORKLOAD_COUNT
 	.error	"a workload without code"
+	.endif
+	.if	(. - agent_kinds) / 8 != AGENT_KIND_HOLE_END
+	.error	"the kinds go on elsewhere"
+	.endif
+	.quad	kind_clone, kind_exec, kind_dirty, kind_rdpmc
+	.if	(. - agent_kinds) / 8 != AGENT_KINDS
+	.error	"a kind without code"
 	.endif
 
 	.bss

@@ -42,6 +42,19 @@
 static char order[65536];
 static char text[4096];
 
+/* What scenarios may write to, and what stood there before. */
+static const char *const sysctls[] = {
+	PERF "paranoid",
+	PERF "mlock_kb",
+	PERF "max_stack",
+	PERF "max_contexts_per_stack",
+	PERF "max_sample_rate",
+	PERF "user_access",
+	"/proc/sys/kernel/perf_cpu_time_max_percent",
+};
+#define NSYSCTLS (sizeof(sysctls) / sizeof(sysctls[0]))
+static char before[NSYSCTLS][32];
+
 __attribute__((noreturn)) void init_main(void);
 
 static void print(const char *s)
@@ -141,6 +154,31 @@ static void set_sysctls(void)
 	     "/proc/sys/kernel/perf_cpu_time_max_percent");
 	show("@sysctl ", "perf_event_paranoid ", PERF "paranoid");
 	show("@sysctl ", "perf_event_mlock_kb ", PERF "mlock_kb");
+}
+
+static void remember_sysctls(void)
+{
+	for (size_t i = 0; i < NSYSCTLS; i++)
+		read_file(sysctls[i], before[i], sizeof(before[i]));
+}
+
+/* The order of the list: the rate is refused while the percentage is 0 or 100. */
+static void restore_sysctls(void)
+{
+	char now[32];
+
+	for (size_t i = 0; i < NSYSCTLS; i++) {
+		size_t n = read_file(sysctls[i], now, sizeof(now));
+
+		for (size_t k = 0; k < n; k++) {
+			if (now[k] == before[i][k])
+				continue;
+			if (i == 4)
+				write_file(sysctls[6], "25\n");
+			write_file(sysctls[i], before[i]);
+			break;
+		}
+	}
 }
 
 static unsigned long noise_parameter(void)
@@ -324,6 +362,7 @@ static void run(const char *name)
 		     : status & 127 ? 128 + (status & 127)
 				    : status >> 8 & 255);
 	print("\n");
+	restore_sysctls();
 }
 
 void init_main(void)
@@ -339,6 +378,7 @@ void init_main(void)
 	bare_syscall(__NR_syslog, SYSLOG_CONSOLE_LEVEL, 0, 1, 0, 0);
 	set_sysctls();
 	probes = set_probes();
+	remember_sysctls();
 	noise = noise_parameter();
 	read_file("/order", order, sizeof(order));
 	while (*p) {

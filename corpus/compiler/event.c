@@ -11,6 +11,7 @@ enum {
 
 enum {
 	TYPE_HARDWARE = 0,
+	TYPE_SOFTWARE = 1,
 	TYPE_RAW = 4
 };
 
@@ -64,6 +65,14 @@ static bool is_part(const struct perf_event_attr *attr)
 	return false;
 }
 
+/* Software events that the scenario alone decides, as opposed to the clocks. */
+static bool is_soft(const struct perf_event_attr *attr)
+{
+	return attr->type == TYPE_SOFTWARE && !attr->freq && !attr->inherit &&
+	       attr->config >= PERF_COUNT_SW_PAGE_FAULTS &&
+	       attr->config <= PERF_COUNT_SW_DUMMY;
+}
+
 /* Which instructions will it count? What the kernel makes of a raw number is
  * armpmu_map_event's and armv8_pmuv3's business: the numbers below are the
  * architecture's (Arm ARM D13.12: SW_INCR, INST_RETIRED, CPU_CYCLES). */
@@ -77,6 +86,8 @@ static enum scn_counts what_counts(const struct perf_event_attr *attr)
 	if (is_part(attr) && attr->exclude_kernel && !attr->exclude_user && !attr->freq &&
 	    !attr->inherit)
 		return SCN_COUNTS_PART;
+	if (is_soft(attr))
+		return SCN_COUNTS_SOFT;
 	if ((!hardware && !raw) || attr->freq || attr->inherit)
 		return SCN_COUNTS_UNKNOWN;
 	if (raw && config == 0)

@@ -31,9 +31,7 @@ enum {
 	PAGE_FIELDS = 1088,
 	CALL_BUFFER = 256,
 	POLLIN = 1,
-	MAP_SHARED_FIXED = 0x11,
-	FD_SLOTS = 1,
-	MAP_SLOTS = FD_SLOTS + SCN_MAX_EVENTS
+	MAP_SHARED_FIXED = 0x11
 };
 
 #define IOC_PERIOD 0x40082404u
@@ -42,7 +40,7 @@ enum {
 #define IOC_MODIFY_ATTRIBUTES 0x4008240bu
 #define NO_ADDRESS ((uint64_t)-EFAULT)
 
-static struct scn_op syscall_op(unsigned nr)
+struct scn_op scn_syscall_op(unsigned nr)
 {
 	return (struct scn_op){
 		.kind = AGENT_SYSCALL,
@@ -51,7 +49,7 @@ static struct scn_op syscall_op(unsigned nr)
 	};
 }
 
-static struct scn_op memory_op(unsigned kind, uint64_t address, uint64_t arg)
+struct scn_op scn_memory_op(unsigned kind, uint64_t address, uint64_t arg)
 {
 	return (struct scn_op){
 		.kind = (uint16_t)kind,
@@ -61,10 +59,10 @@ static struct scn_op memory_op(unsigned kind, uint64_t address, uint64_t arg)
 }
 
 /* An operation on the event's mapping, wherever mmap said that it is. */
-static struct scn_op mapping_op(const struct scn *scn, const struct scn_step *step,
-				unsigned kind, uint64_t offset, uint64_t arg)
+struct scn_op scn_mapping_op(const struct scn *scn, const struct scn_step *step,
+			     unsigned kind, uint64_t offset, uint64_t arg)
 {
-	struct scn_op op = memory_op(kind, NO_ADDRESS, arg);
+	struct scn_op op = scn_memory_op(kind, NO_ADDRESS, arg);
 
 	if (step->mapped) {
 		op.args[0] = offset;
@@ -78,9 +76,12 @@ static unsigned open_ops(const struct scn *scn, const struct scn_step *step,
 {
 	const struct scn_event *event = &scn->events[step->event];
 
-	ops[0] = syscall_op(NR_PERF_EVENT_OPEN);
+	ops[0] = scn_syscall_op(NR_PERF_EVENT_OPEN);
 	ops[0].args[0] = event->attr_addr;
-	ops[0].args[1] = (uint64_t)(int64_t)step->pid;
+	if (step->peer >= 0)
+		ops[0].slot[1] = (uint8_t)(SCN_TASK_SLOTS + step->peer);
+	else
+		ops[0].args[1] = (uint64_t)(int64_t)step->pid;
 	ops[0].args[2] = (uint64_t)(int64_t)step->cpu;
 	if (step->other >= 0)
 		ops[0].slot[3] = scn->events[step->other].fd_slot;
@@ -88,7 +89,7 @@ static unsigned open_ops(const struct scn *scn, const struct scn_step *step,
 		ops[0].args[3] = (uint64_t)-1;
 	ops[0].args[4] = step->flags;
 	ops[0].dst = event->fd_slot;
-	ops[1] = syscall_op(NR_IOCTL);
+	ops[1] = scn_syscall_op(NR_IOCTL);
 	ops[1].slot[0] = event->fd_slot;
 	ops[1].args[1] = IOC_ID;
 	ops[1].args[2] = step->id_addr;
@@ -101,7 +102,7 @@ static unsigned mmap_ops(const struct scn *scn, const struct scn_step *step,
 	const struct scn_event *event = &scn->events[step->event];
 	uint64_t bytes = (1 + step->pages) * PAGE_SIZE;
 
-	ops[0] = syscall_op(NR_MMAP);
+	ops[0] = scn_syscall_op(NR_MMAP);
 	ops[0].args[0] = AGENT_RING((uint64_t)step->event);
 	ops[0].args[1] = bytes;
 	ops[0].args[2] = step->prot;
@@ -109,7 +110,7 @@ static unsigned mmap_ops(const struct scn *scn, const struct scn_step *step,
 	ops[0].slot[4] = event->fd_slot;
 	ops[0].args[5] = step->offset;
 	ops[0].dst = event->map_slot;
-	ops[1] = memory_op(AGENT_TOUCH, 0, bytes);
+	ops[1] = scn_memory_op(AGENT_TOUCH, 0, bytes);
 	ops[1].slot[0] = event->map_slot;
 	return 2;
 }
@@ -117,7 +118,7 @@ static unsigned mmap_ops(const struct scn *scn, const struct scn_step *step,
 static unsigned munmap_ops(const struct scn *scn, const struct scn_step *step,
 			   struct scn_op *ops)
 {
-	ops[0] = syscall_op(NR_MUNMAP);
+	ops[0] = scn_syscall_op(NR_MUNMAP);
 	if (step->mapped)
 		ops[0].slot[0] = scn->events[step->event].map_slot;
 	else
@@ -129,7 +130,7 @@ static unsigned munmap_ops(const struct scn *scn, const struct scn_step *step,
 static unsigned ioctl_ops(const struct scn *scn, const struct scn_step *step,
 			  struct scn_op *ops)
 {
-	ops[0] = syscall_op(NR_IOCTL);
+	ops[0] = scn_syscall_op(NR_IOCTL);
 	ops[0].slot[0] = scn->events[step->event].fd_slot;
 	ops[0].args[1] = step->cmd;
 	if (step->cmd == IOC_MODIFY_ATTRIBUTES && step->other >= 0)
@@ -145,9 +146,9 @@ static unsigned ioctl_ops(const struct scn *scn, const struct scn_step *step,
 static unsigned poll_ops(const struct scn *scn, const struct scn_step *step,
 			 struct scn_op *ops, unsigned *visible)
 {
-	ops[0] = memory_op(AGENT_POKE, step->buf, (uint64_t)POLLIN << 32);
+	ops[0] = scn_memory_op(AGENT_POKE, step->buf, (uint64_t)POLLIN << 32);
 	ops[0].slot[1] = scn->events[step->event].fd_slot;
-	ops[1] = syscall_op(NR_PPOLL);
+	ops[1] = scn_syscall_op(NR_PPOLL);
 	ops[1].args[0] = step->buf;
 	ops[1].args[1] = 1;
 	ops[1].args[2] = step->timeout_ms < 0 ? 0 : step->buf + 8;
@@ -159,7 +160,7 @@ static unsigned poll_ops(const struct scn *scn, const struct scn_step *step,
 static unsigned call_ops(const struct scn *scn, const struct scn_step *step,
 			 struct scn_op *ops)
 {
-	ops[0] = syscall_op(step->nr);
+	ops[0] = scn_syscall_op(step->nr);
 	ops[0].slot[0] = scn->events[step->event].fd_slot;
 	for (unsigned i = 0; i < 5; i++)
 		ops[0].args[1 + i] = step->in_buf >> i & 1 ? step->buf : step->args[i];
@@ -177,7 +178,7 @@ static unsigned lab_ops(const struct scn *scn, const struct scn_step *step,
 		[SCN_AT_OVERFLOW - SCN_INJECT] = AGENT_LAB_AT_OVF,
 	};
 
-	ops[0] = syscall_op(AGENT_LAB_BASE + calls[step->verb - SCN_INJECT]);
+	ops[0] = scn_syscall_op(AGENT_LAB_BASE + calls[step->verb - SCN_INJECT]);
 	if (step->verb == SCN_MASK || step->verb == SCN_UNMASK)
 		return 1;
 	if (step->counter >= 0) {
@@ -207,7 +208,7 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	case SCN_CALL:
 		return call_ops(scn, step, ops);
 	case SCN_CLOSE:
-		ops[0] = syscall_op(NR_CLOSE);
+		ops[0] = scn_syscall_op(NR_CLOSE);
 		ops[0].slot[0] = scn->events[step->event].fd_slot;
 		return 1;
 	case SCN_MMAP:
@@ -217,7 +218,7 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	case SCN_IOCTL:
 		return ioctl_ops(scn, step, ops);
 	case SCN_READ:
-		ops[0] = syscall_op(NR_READ);
+		ops[0] = scn_syscall_op(NR_READ);
 		ops[0].slot[0] = scn->events[step->event].fd_slot;
 		ops[0].args[1] = step->buf;
 		ops[0].args[2] = step->size;
@@ -225,19 +226,19 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	case SCN_POLL:
 		return poll_ops(scn, step, ops, visible);
 	case SCN_PAGE:
-		ops[0] = mapping_op(scn, step, AGENT_PAGE, 0, PAGE_FIELDS);
+		ops[0] = scn_mapping_op(scn, step, AGENT_PAGE, 0, PAGE_FIELDS);
 		return 1;
 	case SCN_RECORDS:
-		ops[0] = mapping_op(scn, step, AGENT_DRAIN, 0, step->data_bytes);
+		ops[0] = scn_mapping_op(scn, step, AGENT_DRAIN, 0, step->data_bytes);
 		return 1;
 	case SCN_PEEK:
-		ops[0] = mapping_op(scn, step, AGENT_PEEK, 0, step->data_bytes);
+		ops[0] = scn_mapping_op(scn, step, AGENT_PEEK, 0, step->data_bytes);
 		return 1;
 	case SCN_POKE:
-		ops[0] = mapping_op(scn, step, AGENT_POKE, step->offset, step->arg);
+		ops[0] = scn_mapping_op(scn, step, AGENT_POKE, step->offset, step->arg);
 		return 1;
 	case SCN_RUN:
-		ops[0] = memory_op(AGENT_RUN, step->workload, step->n);
+		ops[0] = scn_memory_op(AGENT_RUN, step->workload, step->n);
 		return 1;
 	case SCN_INJECT:
 	case SCN_MASK:
@@ -245,10 +246,9 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	case SCN_AT_HAL:
 	case SCN_AT_OVERFLOW:
 		return lab_ops(scn, step, ops);
-	case SCN_VERBS:
-		break;
+	default:
+		return scn_task_ops(scn, step, ops, visible);
 	}
-	return 0;
 }
 
 /* ---- layout */
@@ -311,31 +311,96 @@ static void layout_buffers(struct scn *scn, struct scn_step *step)
 		}
 		break;
 	default:
+		step->buf_size = scn_task_buffer(step);
+		if (step->buf_size)
+			step->buf = allot(scn, step->buf_size);
 		break;
+	}
+}
+
+/* They go to scn->ops[n], if there is room yet. Returns what follows them. */
+static unsigned put_ops(struct scn *scn, unsigned n, const struct scn_op *ops,
+			unsigned count, int step, unsigned visible)
+{
+	for (unsigned i = 0; i < count; i++, n++) {
+		if (!scn->ops)
+			continue;
+		scn->ops[n] = ops[i];
+		scn->ops[n].step = step;
+		scn->ops[n].visible = i == visible;
+	}
+	return n;
+}
+
+/* All operations of one task from scn->ops[n] on, or only their number while there
+ * is no room yet. */
+static unsigned task_program(struct scn *scn, unsigned index, unsigned n)
+{
+	struct scn_op ops[SCN_EDGE_OPS];
+	struct scn_task *task = &scn->tasks[index];
+	unsigned first = n, count, visible;
+
+	if (!index) {
+		ops[0] = scn_syscall_op(NR_GETPID);
+		ops[0].dst = SCN_TASK_SLOTS;
+	}
+	count = !index + scn_task_prologue(scn, index, ops + !index);
+	task->first_op = first;
+	task->tid_op = (int)first;
+	n = put_ops(scn, n, ops, count, -1, count);
+	for (unsigned i = 0; i < scn->nsteps; i++) {
+		struct scn_step *step = &scn->steps[i];
+
+		if (step->task != (int)index)
+			continue;
+		count = scn_step_ops(scn, step, ops, &visible);
+		step->op = (int)(n + visible);
+		if (step->verb == SCN_OPEN)
+			step->id_op = step->op + 1;
+		if (step->verb == SCN_THREAD || step->verb == SCN_FORK)
+			scn->tasks[step->peer].made_op = step->op;
+		n = put_ops(scn, n, ops, count, (int)i, visible);
+	}
+	count = scn_task_epilogue(scn, index, ops);
+	ops[count++] = (struct scn_op){.kind = AGENT_END, .dst = AGENT_SLOT_NONE};
+	n = put_ops(scn, n, ops, count, -1, count);
+	task->nops = n - first;
+	return n;
+}
+
+static unsigned all_programs(struct scn *scn)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < scn->ntasks; i++)
+		n = task_program(scn, i, n);
+	return n;
+}
+
+static void layout_tasks(struct scn *scn)
+{
+	if (!scn->shared)
+		return;
+	allot(scn, 8 + 8ull * scn->ntasks);
+	scn->pause_addr = allot(scn, 24);
+	for (unsigned i = 0; i < scn->ntasks; i++) {
+		scn->tasks[i].tid_addr = allot(scn, 8);
+		scn->tasks[i].log = AGENT_LOG + (uint64_t)AGENT_TASK_LOG * i;
 	}
 }
 
 int scn_layout(struct scn *scn, char *err, size_t errsize)
 {
-	struct scn_op ops[SCN_STEP_OPS];
-	unsigned n = 1, visible;
+	unsigned n;
 
 	for (unsigned i = 0; i < scn->nevents; i++) {
-		scn->events[i].fd_slot = (uint8_t)(FD_SLOTS + i);
-		scn->events[i].map_slot = (uint8_t)(MAP_SLOTS + i);
+		scn->events[i].fd_slot = (uint8_t)(SCN_FD_SLOTS + i);
+		scn->events[i].map_slot = (uint8_t)(SCN_MAP_SLOTS + i);
 	}
-	scn->pid_op = 0;
-	for (unsigned i = 0; i < scn->nsteps; i++) {
-		struct scn_step *step = &scn->steps[i];
-		unsigned count = scn_step_ops(scn, step, ops, &visible);
-
-		step->op = (int)(n + visible);
-		if (step->verb == SCN_OPEN)
-			step->id_op = step->op + 1;
-		n += count;
-	}
-	scn->nops = n;
-	scn->data = AGENT_BASE + AGENT_HDR_OPS + (uint64_t)AGENT_OP_SIZE * (n + 1);
+	n = all_programs(scn);
+	scn->nops = n - 1;
+	scn->data = AGENT_BASE + AGENT_HDR_OPS + (uint64_t)AGENT_OP_SIZE * n;
+	layout_tasks(scn);
 	for (unsigned i = 0; i < scn->nevents; i++)
 		scn->events[i].attr_addr = allot(scn, scn->events[i].nbytes);
 	for (unsigned i = 0; i < scn->nsteps; i++)
@@ -344,15 +409,20 @@ int scn_layout(struct scn *scn, char *err, size_t errsize)
 	    n > AGENT_RESULTS_SIZE / 8) {
 		snprintf(err, errsize,
 			 "%s:1: too long: %u operations, %llu bytes of data", scn->file,
-			 n, (unsigned long long)scn->data_size);
+			 n - 1, (unsigned long long)scn->data_size);
 		return -1;
 	}
+	/* Once more: now all addresses are known. */
+	scn->ops = calloc(n, sizeof(*scn->ops));
+	if (!scn->ops)
+		abort();
+	all_programs(scn);
 	return 0;
 }
 
 /* ---- bytes */
 
-static void put(uint8_t *to, uint64_t value, unsigned bytes)
+void scn_put(uint8_t *to, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to[i] = (uint8_t)(value >> (8 * i));
@@ -363,11 +433,11 @@ static void put_op(uint8_t *image, unsigned index, const struct scn_op *op)
 	uint8_t *at = image + AGENT_HDR_OPS + (size_t)index * AGENT_OP_SIZE;
 
 	for (unsigned i = 0; i < 6; i++) {
-		put(at + AGENT_OP_ARGS + 8 * i, op->args[i], 8);
+		scn_put(at + AGENT_OP_ARGS + 8 * i, op->args[i], 8);
 		at[AGENT_OP_SLOT + i] = op->slot[i];
 	}
-	put(at + AGENT_OP_KIND, op->kind, 2);
-	put(at + AGENT_OP_NR, op->nr, 2);
+	scn_put(at + AGENT_OP_KIND, op->kind, 2);
+	scn_put(at + AGENT_OP_NR, op->nr, 2);
 	at[AGENT_OP_DST] = op->dst;
 }
 
@@ -384,19 +454,31 @@ static void put_data(const struct scn *scn, uint8_t *image)
 			continue;
 		buf = image + (step->buf - AGENT_BASE);
 		if (step->verb == SCN_IOCTL && step->cmd == IOC_PERIOD) {
-			put(buf, step->arg, 8);
+			scn_put(buf, step->arg, 8);
 		} else if (step->verb == SCN_POLL && step->timeout_ms > 0) {
-			put(buf + 8, (uint64_t)step->timeout_ms / 1000, 8);
-			put(buf + 16, (uint64_t)step->timeout_ms % 1000 * 1000000, 8);
+			scn_put(buf + 8, (uint64_t)step->timeout_ms / 1000, 8);
+			scn_put(buf + 16, (uint64_t)step->timeout_ms % 1000 * 1000000, 8);
+		} else {
+			scn_task_fill(scn, step, buf);
 		}
 	}
+}
+
+static void put_tasks(const struct scn *scn, uint8_t *image)
+{
+	uint8_t *table = image + (scn->data - AGENT_BASE);
+
+	scn_put(table, scn->ntasks, 4);
+	for (unsigned i = 0; i < scn->ntasks; i++) {
+		scn_put(table + 8 + 8 * (size_t)i, scn->tasks[i].first_op, 4);
+		scn_put(table + 12 + 8 * (size_t)i, scn->tasks[i].nops, 4);
+	}
+	scn_put(image + (scn->pause_addr + 8 - AGENT_BASE), 1000000, 8);
 }
 
 int scn_compile(const struct scn *scn, uint8_t **image, size_t *size, char *err,
 		size_t errsize)
 {
-	struct scn_op ops[SCN_STEP_OPS];
-	unsigned n = 0, count, visible;
 	uint8_t *bytes;
 
 	*size = scn->data - AGENT_BASE + scn->data_size;
@@ -406,19 +488,15 @@ int scn_compile(const struct scn *scn, uint8_t **image, size_t *size, char *err,
 		errno = ENOMEM;
 		return -1;
 	}
-	put(bytes + AGENT_HDR_MAGIC, AGENT_MAGIC, 4);
-	put(bytes + AGENT_HDR_NOPS, scn->nops, 4);
-	put(bytes + AGENT_HDR_DATA, scn->data - AGENT_BASE, 4);
-	put(bytes + AGENT_HDR_DATA_SIZE, scn->data_size, 4);
-	ops[0] = syscall_op(NR_GETPID);
-	put_op(bytes, n++, &ops[0]);
-	for (unsigned i = 0; i < scn->nsteps; i++) {
-		count = scn_step_ops(scn, &scn->steps[i], ops, &visible);
-		for (unsigned k = 0; k < count; k++)
-			put_op(bytes, n++, &ops[k]);
-	}
-	ops[0] = (struct scn_op){.kind = AGENT_END, .dst = AGENT_SLOT_NONE};
-	put_op(bytes, n, &ops[0]);
+	scn_put(bytes + AGENT_HDR_MAGIC, scn->shared ? AGENT_MAGIC_TASKS : AGENT_MAGIC,
+		4);
+	scn_put(bytes + AGENT_HDR_NOPS, scn->nops, 4);
+	scn_put(bytes + AGENT_HDR_DATA, scn->data - AGENT_BASE, 4);
+	scn_put(bytes + AGENT_HDR_DATA_SIZE, scn->data_size, 4);
+	for (unsigned i = 0; i <= scn->nops; i++)
+		put_op(bytes, i, &scn->ops[i]);
+	if (scn->shared)
+		put_tasks(scn, bytes);
 	put_data(scn, bytes);
 	*image = bytes;
 	return 0;

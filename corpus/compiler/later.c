@@ -51,9 +51,9 @@ static int machine_word(struct parser *p, const struct parse_word *word)
 	if ((text = parse_value(word, "preset")))
 		return machine_preset(p, word, text);
 	if ((text = parse_value(word, "cpus"))) {
-		failed = parse_number(p, word, text, 64, &value);
-		if (!failed && value != 1)
-			parse_unbuilt(p, "cpus=%s", text);
+		failed = parse_number(p, word, text, 8, &value);
+		if (!failed && !value)
+			return parse_fail(p, word, "no CPU: `%s`", word->text);
 		machine->cpus = (unsigned)value;
 		return failed;
 	}
@@ -158,7 +158,7 @@ static int verb_expect(struct parser *p)
 /*
  * A pattern is one letter a word behind the verb:
  *   w any word	  n a number	s a number, perhaps negative	v a name
- *   e an event	  t a task	T a new task
+ *   e an event
  * and `|` in front of what may be left out. The few verbs with more shape have
  * a function.
  */
@@ -178,19 +178,6 @@ static int later_word(struct parser *p, const struct parse_word *word, char kind
 		return 0;
 	case 'e':
 		return parse_event_ref(p, word, word->text) < 0 ? -1 : 0;
-	case 't':
-		for (unsigned i = 0; i < p->ntasks; i++)
-			if (!strcmp(p->tasks[i], word->text))
-				return 0;
-		return parse_fail(p, word, "unknown task: `%s`", word->text);
-	case 'T':
-		if (!parse_is_name(word->text))
-			return parse_fail(p, word, "not a name: `%s`", word->text);
-		p->tasks = scn_grow(p->tasks, p->ntasks, sizeof(*p->tasks));
-		p->tasks[p->ntasks] = strdup(word->text);
-		if (!p->tasks[p->ntasks++])
-			abort();
-		return 0;
 	}
 	return 0;
 }
@@ -207,82 +194,18 @@ static int one_of(struct parser *p, unsigned i, const char *list)
 	return parse_fail(p, &p->words[i], "%s, not `%s`", list, text);
 }
 
-static int shape_prctl(struct parser *p)
-{
-	if (one_of(p, 1, "enable|disable|name"))
-		return -1;
-	if (!strcmp(p->words[1].text, "name"))
-		return parse_arity(p, 3, 3, "prctl name TEXT");
-	return parse_arity(p, 2, 2, "prctl enable|disable");
-}
-
-static int shape_fcntl(struct parser *p)
-{
-	if (later_word(p, &p->words[1], 'e') || one_of(p, 2, "async|sig|owner"))
-		return -1;
-	if (!strcmp(p->words[2].text, "async"))
-		return parse_arity(p, 3, 3, "fcntl EV async");
-	if (parse_arity(p, 4, 4, "fcntl EV sig N|owner TASK"))
-		return -1;
-	return later_word(p, &p->words[3], p->words[2].text[0] == 's' ? 'n' : 't');
-}
-
 static int shape_deny(struct parser *p)
 {
 	return one_of(p, 1, "open|read|write");
 }
 
-static int shape_unshare(struct parser *p)
-{
-	return one_of(p, 1, "pid");
-}
-
-static int shape_map(struct parser *p)
-{
-	uint64_t offset;
-
-	for (unsigned i = 2; i < p->nwords; i++) {
-		const struct parse_word *word = &p->words[i];
-		const char *text = parse_value(word, "offset");
-
-		if (text) {
-			if (parse_number(p, word, text, INT64_MAX, &offset))
-				return -1;
-		} else if (!parse_value(word, "prot") && one_of(p, i, "shared|private")) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
 static const struct later {
 	const char *name, *pattern, *use;
-	bool block;
 	int (*shape)(struct parser *p);
 } later_verbs[] = {
-	{"sysctl", "ws", "sysctl NAME VALUE", false, NULL},
-	{"setuid", "n", "setuid N", false, NULL},
-	{"rlimit", "vn", "rlimit NAME N", false, NULL},
-	{"unshare", "w", "unshare pid", false, shape_unshare},
-	{"deny", "w", "deny open|read|write", false, shape_deny},
-	{"prctl", "w|w", "prctl enable|disable|name TEXT", false, shape_prctl},
-	{"fcntl", "ew|w", "fcntl EV async|sig N|owner TASK", false, shape_fcntl},
-	{"rdpmc", "e", "rdpmc EV", false, NULL},
-	{"hostile", "e", "hostile EV", false, NULL},
-	{"map", "w|www", "map FILE [prot=] [shared|private] [offset=]", false, shape_map},
-	{"touch", "nn", "touch ADDR N", false, NULL},
-	{"thread", "T", "thread T {", true, NULL},
-	{"fork", "T", "fork T {", true, NULL},
-	{"exec", "", "exec {", true, NULL},
-	{"wait", "t", "wait T", false, NULL},
-	{"exit", "|n", "exit [N]", false, NULL},
-	{"yield", "", "yield", false, NULL},
-	{"switch", "t", "switch T", false, NULL},
-	{"sync", "vv", "sync A B", false, NULL},
-	{"sleep", "n", "sleep NS", false, NULL},
-	{"affinity", "n", "affinity N", false, NULL},
-	{"repeat", "n", "repeat N {", true, NULL},
-	{"feed", "w", "feed FILE", false, NULL},
+	{"deny", "w", "deny open|read|write", shape_deny},
+	{"hostile", "e", "hostile EV", NULL},
+	{"feed", "w", "feed FILE", NULL},
 };
 
 static int later_verb(struct parser *p, const struct later *verb)
@@ -302,25 +225,17 @@ static int later_verb(struct parser *p, const struct later *verb)
 	}
 	if (verb->shape && verb->shape(p))
 		return -1;
-	if (verb->block != p->opens)
-		return parse_fail(p, NULL,
-				  verb->block ? "`{` missing: %s" : "no block: %s",
-				  verb->use);
-	if (verb->block) {
-		if (p->nblocks == PARSE_MAX_BLOCKS)
-			return parse_fail(p, NULL, "more than %d blocks deep",
-					  PARSE_MAX_BLOCKS);
-		p->blocks[p->nblocks++] = (struct parse_block){verb->name, p->line};
-	}
+	if (p->opens)
+		return parse_fail(p, NULL, "no block: %s", verb->use);
 	parse_unbuilt(p, "%s", verb->name);
 	return 0;
 }
 
 static const struct parse_verb declarations[] = {
-	{"machine", 2, PARSE_MAX_WORDS, "machine KEY=VALUE ...", verb_machine},
+	{"machine", 2, PARSE_MAX_WORDS, "machine KEY=VALUE ...", verb_machine, false},
 	{"expect", 3, PARSE_MAX_WORDS, "expect bus KIND ...|probe FUNCTION ARGS",
-	 verb_expect},
-	{NULL, 0, 0, NULL, NULL},
+	 verb_expect, false},
+	{NULL, 0, 0, NULL, NULL, false},
 };
 
 static const struct parse_verb *find_verb(const struct parse_verb *table,
@@ -338,10 +253,14 @@ int parse_verb(struct parser *p)
 	const struct parse_verb *verb = find_verb(parse_built_verbs, name);
 
 	if (!verb)
+		verb = find_verb(parse_task_verbs, name);
+	if (!verb)
 		verb = find_verb(declarations, name);
 	if (verb) {
-		if (p->opens)
-			return parse_fail(p, NULL, "no block: %s", verb->use);
+		if (p->opens != verb->block)
+			return parse_fail(p, NULL,
+					  verb->block ? "`{` missing: %s" : "no block: %s",
+					  verb->use);
 		if (parse_arity(p, verb->min, verb->max, verb->use))
 			return -1;
 		return verb->parse(p);
@@ -352,8 +271,7 @@ int parse_verb(struct parser *p)
 	if (!strcmp(name, "}")) {
 		if (!p->nblocks)
 			return parse_fail(p, &p->words[0], "`}` closes nothing");
-		p->nblocks--;
-		return 0;
+		return parse_close_block(p);
 	}
 	return parse_fail(p, NULL, "unknown verb: %s", name);
 }

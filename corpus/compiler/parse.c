@@ -47,6 +47,12 @@ static struct scn *new_scn(const char *file)
 		abort();
 	scn->machine.cpus = 1;
 	scn->machine.counters = UINT_MAX;
+	scn->tasks = scn_grow(NULL, 0, sizeof(*scn->tasks));
+	scn->tasks[0] = (struct scn_task){
+		.name = strdup("main"), .parent = -1, .made_op = -1, .tid_op = -1};
+	if (!scn->tasks[0].name)
+		abort();
+	scn->ntasks = 1;
 	return scn;
 }
 
@@ -58,8 +64,13 @@ void scn_free(struct scn *scn)
 		free(scn->events[i].name);
 		free(scn->events[i].bytes);
 	}
-	for (unsigned i = 0; i < scn->nsteps; i++)
+	for (unsigned i = 0; i < scn->nsteps; i++) {
 		free(scn->steps[i].words);
+		free(scn->steps[i].text);
+		free(scn->steps[i].text2);
+	}
+	for (unsigned i = 0; i < scn->ntasks; i++)
+		free(scn->tasks[i].name);
 	for (unsigned i = 0; i < scn->nexpects; i++) {
 		struct scn_expect *expect = &scn->expects[i];
 
@@ -70,6 +81,8 @@ void scn_free(struct scn *scn)
 			free(expect->args[k].text);
 		}
 	}
+	free(scn->tasks);
+	free(scn->ops);
 	free(scn->events);
 	free(scn->steps);
 	free(scn->expects);
@@ -85,6 +98,28 @@ int scn_event_find(const struct scn *scn, const char *name)
 		if (!strcmp(scn->events[i].name, name))
 			return (int)i;
 	return -1;
+}
+
+int scn_task_find(const struct scn *scn, const char *name)
+{
+	for (unsigned i = 0; i < scn->ntasks; i++)
+		if (!strcmp(scn->tasks[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+int parse_task_ref(struct parser *p, const struct parse_word *word, const char *text)
+{
+	int task = scn_task_find(p->scn, text);
+
+	if (task < 0)
+		return parse_fail(p, word, "unknown task: `%s`", text);
+	return task;
+}
+
+struct parse_map *parse_map_of(struct parser *p, int event)
+{
+	return &p->maps[p->scn->tasks[p->task].process][event];
 }
 
 int parse_event_ref(struct parser *p, const struct parse_word *word, const char *text)
@@ -107,7 +142,12 @@ struct scn_step *parse_step(struct parser *p, enum scn_verb verb)
 	step->number = scn->nsteps;
 	step->line = p->line;
 	step->verb = verb;
-	step->event = step->other = step->counter = -1;
+	step->event = step->other = step->counter = step->peer = -1;
+	step->task = p->task;
+	/* Callers see the message by p->error. */
+	if (p->over[p->task])
+		parse_fail(p, NULL, "%s is over since line %u", scn->tasks[p->task].name,
+			   p->over[p->task]);
 	step->op = step->id_op = -1;
 	step->words = strdup(p->joined);
 	if (!step->words)
@@ -138,10 +178,67 @@ static int parse_line(struct parser *p)
 	return parse_verb(p);
 }
 
-static int parse_text(struct parser *p, const char *text, size_t n)
+/* The line that closes the block opened just before @text; NULL: none. */
+static const char *block_end(struct parser *p, const char *text, const char *end,
+			     unsigned *lines)
 {
-	const char *end = text + n;
+	unsigned line = p->line, depth = 1;
 
+	*lines = 0;
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+
+		p->line++;
+		if (parse_split(p, text, length))
+			return NULL;
+		if (p->opens)
+			depth++;
+		else if (p->nwords && !strcmp(p->words[0].text, "}"))
+			depth--;
+		if (!depth) {
+			p->line = line;
+			return text;
+		}
+		++*lines;
+		text += length + 1;
+	}
+	p->line = line;
+	parse_fail(p, NULL, "block not closed: repeat");
+	return NULL;
+}
+
+static int parse_lines(struct parser *p, const char *text, const char *end);
+
+/* `repeat N {`: its lines, N times. */
+static const char *parse_repeat(struct parser *p, const char *text, const char *end)
+{
+	unsigned line = p->line, lines, blocks = p->nblocks;
+	const char *close;
+	uint64_t n;
+
+	if (parse_arity(p, 2, 2, "repeat N {") ||
+	    parse_number(p, &p->words[1], p->words[1].text, 10000, &n))
+		return NULL;
+	close = block_end(p, text, end, &lines);
+	if (!close)
+		return NULL;
+	while (n--) {
+		p->line = line;
+		if (parse_lines(p, text, close))
+			return NULL;
+		if (p->nblocks != blocks) {
+			parse_fail(p, NULL, "repeat ends in the middle of a block");
+			return NULL;
+		}
+	}
+	p->line = line + lines + 1;
+	text = memchr(close, '\n', (size_t)(end - close));
+	return text ? text + 1 : end;
+}
+
+static int parse_lines(struct parser *p, const char *text, const char *end)
+{
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((newline ? newline : end) - text);
@@ -149,10 +246,23 @@ static int parse_text(struct parser *p, const char *text, size_t n)
 		p->line++;
 		if (parse_split(p, text, length))
 			return -1;
-		if (p->nwords && parse_line(p))
-			return -1;
 		text += length + 1;
+		if (p->started && p->opens && !strcmp(p->words[0].text, "repeat")) {
+			text = parse_repeat(p, text, end);
+			if (!text)
+				return -1;
+			continue;
+		}
+		if (p->nwords && (parse_line(p) || p->error))
+			return -1;
 	}
+	return 0;
+}
+
+static int parse_text(struct parser *p, const char *text, size_t n)
+{
+	if (parse_lines(p, text, text + n))
+		return -1;
 	if (!p->started) {
 		p->line = p->line ? p->line : 1;
 		return parse_fail(p, NULL, "no `scenario v1` in it");
@@ -196,9 +306,6 @@ struct scn *scn_parse(const char *file, const char *text, size_t n, char *err,
 			p->error = EINVAL;
 	}
 	error = p->error;
-	for (unsigned i = 0; i < p->ntasks; i++)
-		free(p->tasks[i]);
-	free(p->tasks);
 	free(p->buffer);
 	free(p->joined);
 	free(p);

@@ -19,6 +19,8 @@ struct parse_word {
 struct parse_block {
 	const char *verb;
 	unsigned line;
+	int task; /* who goes on behind it */
+	bool exec;
 };
 
 /* What is mapped where, as far as a scenario's text tells. */
@@ -49,9 +51,13 @@ struct parser {
 
 	struct parse_block blocks[PARSE_MAX_BLOCKS];
 	unsigned nblocks;
-	struct parse_map maps[SCN_MAX_EVENTS];
-	char **tasks;
-	unsigned ntasks;
+	int task;     /* whose steps the lines are */
+	/* By the task that leads the process. */
+	struct parse_map maps[SCN_MAX_TASKS][SCN_MAX_EVENTS];
+	/* Of a task: nothing of it may follow, since that line; the namespace of
+	 * its next children. */
+	unsigned over[SCN_MAX_TASKS];
+	unsigned child_ns[SCN_MAX_TASKS], nns;
 };
 
 /* All return -1, so that callers can return it; the first error stays. */
@@ -123,25 +129,51 @@ int parse_attr_raw(struct parser *p);
 int parse_verb(struct parser *p); /* everything else */
 
 struct scn_step *parse_step(struct parser *p, enum scn_verb verb);
+/* Index of a task that stands above, -1 with a message. */
+int parse_task_ref(struct parser *p, const struct parse_word *word, const char *text);
+/* What is mapped in the process that the line belongs to. */
+struct parse_map *parse_map_of(struct parser *p, int event);
 /* Index of a declared event, -1 with a message. */
 int parse_event_ref(struct parser *p, const struct parse_word *word, const char *text);
 
 /* Gives every step its operations and its buffers. */
 int scn_layout(struct scn *scn, char *err, size_t errsize);
 
-/* One operation of the image. */
-struct scn_op {
-	uint64_t args[6];
-	uint8_t slot[6];
-	uint8_t dst;
-	uint16_t kind, nr;
-};
 enum {
-	SCN_STEP_OPS = 3
+	SCN_STEP_OPS = 6
 };
 /* The operations of one step; *visible is the index of the step's own. */
 unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 		      struct scn_op ops[SCN_STEP_OPS], unsigned *visible);
+/* The same for the verbs of tasks (tasks.c). 0: none of them. */
+unsigned scn_task_ops(const struct scn *scn, const struct scn_step *step,
+		      struct scn_op ops[SCN_STEP_OPS], unsigned *visible);
+/* Hidden ones before a task's first step and behind its last. */
+enum {
+	SCN_EDGE_OPS = 128
+};
+unsigned scn_task_prologue(const struct scn *scn, unsigned task, struct scn_op *ops);
+unsigned scn_task_epilogue(const struct scn *scn, unsigned task, struct scn_op *ops);
+/* The data that a task's verb needs: bytes of buf; what stands in it. */
+uint64_t scn_task_buffer(const struct scn_step *step);
+void scn_task_fill(const struct scn *scn, const struct scn_step *step, uint8_t *buf);
+
+struct scn_op scn_syscall_op(unsigned nr);
+struct scn_op scn_memory_op(unsigned kind, uint64_t address, uint64_t arg);
+struct scn_op scn_mapping_op(const struct scn *scn, const struct scn_step *step,
+			     unsigned kind, uint64_t offset, uint64_t arg);
+void scn_put(uint8_t *to, uint64_t value, unsigned bytes);
+
+/* Value slots: events' fds, their mappings, tasks' ids, eventfds, one to pass a
+ * value on to the next operation of the same step. */
+enum {
+	SCN_FD_SLOTS = 1,
+	SCN_MAP_SLOTS = SCN_FD_SLOTS + SCN_MAX_EVENTS,
+	SCN_TASK_SLOTS = SCN_MAP_SLOTS + SCN_MAX_EVENTS,
+	SCN_POST_SLOTS = SCN_TASK_SLOTS + SCN_MAX_TASKS,
+	SCN_MAX_POSTS = 80,
+	SCN_PASS_SLOT = SCN_POST_SLOTS + SCN_MAX_POSTS /* + task */
+};
 
 void *scn_grow(void *array, size_t n, size_t size); /* room for one more */
 

@@ -5,67 +5,23 @@
  * This walks the operations as the kernel sees them and keeps, for each event,
  * what perf_event keeps: state, count, period_left, event_limit.
  *
- * What cannot be known (a drain whose length is not given, another task's
- * work) makes a count unknown from there on; a RESET makes it known again.
+ * What cannot be known (a drain whose length is not given, an event of several
+ * CPUs) makes a count unknown from there on; a RESET makes it known again.
+ *
+ * Several tasks are walked by a scheduler of its own, several times, each time
+ * another one: what all of them agree on does not depend on the kernel's.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "corpus/agent/agent-abi.h"
 #include "corpus/agent/agent-cost.h"
-#include "corpus/compiler/parse.h"
+#include "corpus/compiler/predict.h"
 
 enum {
-	IOC_ENABLE = 0x2400,
-	IOC_DISABLE = 0x2401,
-	IOC_REFRESH = 0x2402,
-	IOC_RESET = 0x2403
-};
-#define IOC_PERIOD 0x40082404u
-
-/* The agent's PMU: six event counters and the cycle counter. */
-enum {
-	HARDWARE_COUNTERS = 6,
-	TIME_QUANTUM_NS = 16,
+	FLAG_FD_CLOEXEC = 8,
 	PAGE_SIZE = 4096
 };
-
-struct state {
-	bool open, enabled;
-	bool closed, mapped; /* a mapping keeps a closed event alive */
-	bool exact;	     /* its own task's EL0 instructions, on a counter */
-	bool known;	     /* count */
-	bool samples_known;  /* samples, left */
-	bool at_edge;
-	int leader; /* itself when not in a group */
-	uint64_t count, samples;
-	uint64_t period, left;
-	int64_t limit; /* event_limit, 0: none */
-	uint64_t ns;
-	unsigned windows;
-};
-
-struct walk {
-	const struct scn *scn;
-	struct state *events;
-	const int64_t *results;
-	size_t nresults;
-	bool masked;
-};
-
-static bool is_error(int64_t result)
-{
-	return result < 0 && result >= -4095;
-}
-
-/* The result of operation @op: the log's, or success. */
-static int64_t result_of(const struct walk *w, int op)
-{
-	if (op < 0 || !w->results || (size_t)op >= w->nresults)
-		return 0;
-	return w->results[op];
-}
 
 static uint64_t workload_cost(uint64_t number, uint64_t n)
 {
@@ -87,7 +43,7 @@ static uint64_t workload_cost(uint64_t number, uint64_t n)
 }
 
 /* EL0 instructions of an operation that is no system call; false: not known. */
-static bool cost_of(const struct walk *w, const struct scn_op *op, int64_t result,
+static bool cost_of(const struct predict_walk *w, const struct scn_op *op, int64_t result,
 		    uint64_t *cost)
 {
 	/* An error value in the slot, or an address that is one by itself. */
@@ -132,338 +88,353 @@ static bool cost_of(const struct walk *w, const struct scn_op *op, int64_t resul
 								 PAGE_SIZE *
 								 AGENT_COST_TOUCH_PAGE;
 		return true;
+	case AGENT_DIRTY:
+		*cost = faults ? fault
+			       : AGENT_COST_DIRTY_BASE + (op->args[1] + PAGE_SIZE - 1) /
+								 PAGE_SIZE *
+								 AGENT_COST_DIRTY_PAGE;
+		return true;
 	}
 	return false;
 }
 
-/* A group's member counts while its leader does. */
-static bool counts(const struct walk *w, unsigned i)
-{
-	const struct state *s = &w->events[i];
+/* ---- tasks */
 
-	return s->open && s->enabled && w->events[s->leader].enabled;
-}
-
-/* @n events more on one that counts: perf's arithmetic of period_left
- * (armpmu_event_set_period), each overflow taken at its own instruction. */
-static void add_events(struct walk *w, struct state *s, uint64_t n)
-{
-	s->count += n;
-	if (!s->period || !s->samples_known)
-		return;
-	if (w->masked) {
-		s->samples_known = false;
-		return;
-	}
-	if (n < s->left) {
-		s->left -= n;
-		return;
-	}
-	n -= s->left;
-	s->samples += 1 + n / s->period;
-	s->left = s->period - n % s->period;
-}
-
-/* Events up to the one that uses up event_limit (perf_event_refresh). */
-static uint64_t until_limit(const struct state *s, uint64_t n)
-{
-	uint64_t limit;
-
-	if (!s->period || s->limit <= 0)
-		return n;
-	limit = s->left + (uint64_t)(s->limit - 1) * s->period;
-	return n < limit ? n : limit;
-}
-
-static void advance_event(struct walk *w, unsigned i, uint64_t n, bool known)
-{
-	struct state *s = &w->events[i];
-	uint64_t before = s->samples, counted;
-
-	if (!counts(w, i))
-		return;
-	if (w->scn->events[i].counts != SCN_COUNTS_EL0 || !known) {
-		s->ns += n;
-		if (w->scn->events[i].counts != SCN_COUNTS_NOTHING)
-			s->known = s->samples_known = false;
-		return;
-	}
-	counted = until_limit(s, n);
-	s->ns += counted;
-	add_events(w, s, counted);
-	if (s->limit > 0 && s->samples > before) {
-		s->limit -= (int64_t)(s->samples - before);
-		if (s->limit <= 0) {
-			s->limit = 0;
-			s->enabled = false;
-		}
-	}
-}
-
-static void advance(struct walk *w, uint64_t n, bool known)
-{
-	for (unsigned i = 0; i < w->scn->nevents; i++)
-		advance_event(w, i, n, known);
-}
-
-static void set_enabled(struct walk *w, unsigned i, bool enabled)
-{
-	struct state *s = &w->events[i];
-	bool counted[SCN_MAX_EVENTS];
-
-	for (unsigned k = 0; k < w->scn->nevents; k++)
-		counted[k] = counts(w, k);
-	s->enabled = enabled;
-	for (unsigned k = 0; k < w->scn->nevents; k++) {
-		struct state *other = &w->events[k];
-
-		if (!counted[k] && counts(w, k))
-			other->windows++;
-		/* The overflow on the DISABLE's own SVC: the kernel takes it after entry. */
-		if (counted[k] && !counts(w, k) && other->period && other->known &&
-		    other->left == other->period && other->samples)
-			other->at_edge = true;
-	}
-}
-
-static void open_event(struct walk *w, const struct scn_step *step)
-{
-	const struct scn_event *event = &w->scn->events[step->event];
-	struct state *s = &w->events[step->event];
-
-	if (is_error(result_of(w, step->op)))
-		return;
-	memset(s, 0, sizeof(*s));
-	s->open = true;
-	s->leader = step->other >= 0 ? step->other : step->event;
-	s->period = event->attr.freq ? 0 : event->attr.sample_period;
-	s->left = s->period;
-	/* Another task's or a CPU's: not only the agent's own instructions. */
-	s->exact = !step->pid && (event->counts == SCN_COUNTS_EL0 ||
-				  event->counts == SCN_COUNTS_NOTHING);
-	s->known = s->samples_known = s->exact;
-	if (!event->attr.disabled)
-		set_enabled(w, (unsigned)step->event, true);
-}
-
-static void forget(struct state *s)
-{
-	s->exact = s->known = s->samples_known = false;
-}
-
-/* More events than counters: the kernel multiplexes. */
-static void check_counters(struct walk *w)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < w->scn->nevents; i++)
-		n += w->events[i].open && w->scn->events[i].counts != SCN_COUNTS_UNKNOWN;
-	if (n <= HARDWARE_COUNTERS)
-		return;
-	for (unsigned i = 0; i < w->scn->nevents; i++)
-		forget(&w->events[i]);
-}
-
-/* The last of fd and mapping is gone (perf_event_release). */
-static void release_event(struct walk *w, unsigned i)
-{
-	struct state *s = &w->events[i];
-
-	if (!s->closed || s->mapped)
-		return;
-	set_enabled(w, i, false);
-	s->open = false;
-}
-
-static void map_event(struct walk *w, const struct scn_step *step)
-{
-	struct state *s = &w->events[step->event];
-
-	if (is_error(result_of(w, step->op)))
-		return;
-	s->mapped = step->verb == SCN_MMAP;
-	release_event(w, (unsigned)step->event);
-}
-
-static void close_event(struct walk *w, const struct scn_step *step)
-{
-	if (is_error(result_of(w, step->op)))
-		return;
-	/* A group's members are set free then, and start at the next context
-	 * switch: not predicted further. */
-	for (unsigned i = 0; i < w->scn->nevents; i++)
-		if (w->events[i].leader == step->event && (int)i != step->event)
-			forget(&w->events[i]);
-	w->events[step->event].closed = true;
-	release_event(w, (unsigned)step->event);
-}
-
-static void period_event(struct walk *w, unsigned i, uint64_t period)
-{
-	struct state *s = &w->events[i];
-
-	s->period = period;
-	s->left = period;
-}
-
-static void ioctl_one(struct walk *w, unsigned i, uint32_t cmd)
-{
-	struct state *s = &w->events[i];
-
-	if (cmd == IOC_ENABLE) {
-		set_enabled(w, i, true);
-	} else if (cmd == IOC_DISABLE) {
-		set_enabled(w, i, false);
-	} else if (cmd == IOC_RESET) {
-		s->count = 0;
-		s->known = s->exact;
-	}
-}
-
-static void ioctl_event(struct walk *w, const struct scn_step *step)
-{
-	unsigned event = (unsigned)step->event;
-	struct state *s = &w->events[event];
-	bool group = step->arg & 1;
-
-	if (!s->open || is_error(result_of(w, step->op)))
-		return;
-	switch (step->cmd) {
-	case IOC_PERIOD:
-		if (step->raw)
-			s->samples_known = false;
-		else
-			period_event(w, event, step->arg);
-		break;
-	case IOC_REFRESH:
-		s->limit += (int32_t)step->arg;
-		set_enabled(w, event, true);
-		break;
-	case IOC_ENABLE:
-	case IOC_DISABLE:
-	case IOC_RESET:
-		for (unsigned i = 0; i < w->scn->nevents; i++)
-			if (i == event || (group && w->events[i].open &&
-					   w->events[i].leader == s->leader))
-				ioctl_one(w, i, step->cmd);
-		break;
-	}
-}
-
-static void inject(struct walk *w, const struct scn_step *step)
-{
-	const struct scn_event *event;
-	struct state *s;
-	bool excluded;
-
-	if (step->other < 0 || step->verb != SCN_INJECT) {
-		/* Forced, or at a moment of its own. */
-		for (unsigned i = 0; i < w->scn->nevents; i++)
-			if (step->other < 0 || (int)i == step->other)
-				w->events[i].known = w->events[i].samples_known = false;
-		return;
-	}
-	event = &w->scn->events[step->other];
-	s = &w->events[step->other];
-	excluded = step->el ? event->attr.exclude_kernel : event->attr.exclude_user;
-	if (counts(w, (unsigned)step->other) && !excluded &&
-	    !is_error(result_of(w, step->op))) {
-		/* One burst is one interrupt at most. */
-		if (s->period && step->n > s->left)
-			s->samples_known = false;
-		add_events(w, s, step->n);
-	}
-}
-
-/* What a system call does, after its SVC. */
-static void effect(struct walk *w, const struct scn_step *step)
-{
-	switch (step->verb) {
-	case SCN_OPEN:
-		open_event(w, step);
-		check_counters(w);
-		break;
-	case SCN_CLOSE:
-		close_event(w, step);
-		break;
-	case SCN_MMAP:
-	case SCN_MUNMAP:
-		map_event(w, step);
-		break;
-	case SCN_IOCTL:
-		ioctl_event(w, step);
-		break;
-	case SCN_INJECT:
-	case SCN_AT_HAL:
-	case SCN_AT_OVERFLOW:
-		inject(w, step);
-		break;
-	case SCN_MASK:
-		w->masked = true;
-		break;
-	case SCN_UNMASK:
-		w->masked = false;
-		break;
-	default:
-		break;
-	}
-}
-
-static void snapshot(const struct walk *w, struct scn_count *out)
+static void drop_process(struct predict_walk *w, unsigned process, bool fds, bool exec)
 {
 	for (unsigned i = 0; i < w->scn->nevents; i++) {
-		const struct state *s = &w->events[i];
-		uint64_t slack = (uint64_t)TIME_QUANTUM_NS * (s->windows + 1);
+		struct predict_event *s = &w->events[i];
+		bool cloexec = false;
 
-		out[i].known = s->open && s->known;
-		out[i].value = s->count;
-		out[i].samples_known = s->open && s->samples_known && s->period;
-		out[i].samples = s->samples;
-		out[i].at_edge = s->at_edge;
-		out[i].el0_ns = s->ns > slack ? s->ns - slack : 0;
-		out[i].windows = s->windows;
+		s->maps &= ~(1u << process);
+		for (unsigned k = 0; exec && k < w->scn->nsteps; k++)
+			cloexec |= w->scn->steps[k].verb == SCN_OPEN &&
+				   w->scn->steps[k].event == (int)i &&
+				   (w->scn->steps[k].flags & FLAG_FD_CLOEXEC);
+		if (fds || cloexec)
+			s->fds &= ~(1u << process);
+		predict_release(w, i);
 	}
 }
 
-static void walk_step(struct walk *w, const struct scn_step *step, struct scn_count *out)
+static void end_task(struct predict_walk *w, int task)
 {
-	struct scn_op ops[SCN_STEP_OPS];
-	unsigned visible, n = scn_step_ops(w->scn, step, ops, &visible);
+	bool last = true;
 
-	for (unsigned k = 0; k < n; k++) {
-		int op = step->op + (int)k - (int)visible;
-		uint64_t cost = 0;
+	w->tasks[task].gone = true;
+	for (unsigned i = 0; i < w->scn->nevents; i++)
+		if (w->events[i].open && w->events[i].target == task) {
+			/* Its overflow at the edge may have no sample. */
+			w->events[i].dead = true;
+		}
+	for (int i = 0; i < (int)w->scn->ntasks; i++)
+		last &= predict_process(w, i) != predict_process(w, task) ||
+			w->tasks[i].gone || !w->tasks[i].started;
+	if (last)
+		drop_process(w, predict_process(w, task), true, false);
+}
 
-		if (ops[k].kind == AGENT_SYSCALL) {
-			advance(w, AGENT_COST_SYSCALL_HEAD, true);
-			if (k == visible) {
-				effect(w, step);
-				snapshot(w, out);
-			}
-			advance(w, AGENT_COST_SYSCALL_TAIL, true);
+/* The others of the process go; @self too unless it is exec's. */
+static void end_process(struct predict_walk *w, int self, bool exec)
+{
+	for (int i = 0; i < (int)w->scn->ntasks; i++)
+		if (i != self && predict_process(w, i) == predict_process(w, self) &&
+		    w->tasks[i].started && !w->tasks[i].gone)
+			end_task(w, i);
+	if (!exec)
+		end_task(w, self);
+}
+
+/* perf_event_exec(): enable_on_exec works once; remove_on_exec. */
+static void exec_task(struct predict_walk *w)
+{
+	end_process(w, w->now, true);
+	drop_process(w, predict_process(w, w->now), false, true);
+	for (unsigned i = 0; i < w->scn->nevents; i++) {
+		struct predict_event *s = &w->events[i];
+
+		if (!s->open || s->target != w->now)
+			continue;
+		if (w->scn->events[i].attr.remove_on_exec)
+			s->dead = true;
+		if (s->exec)
+			predict_enable(w, i, true);
+		s->exec = false;
+	}
+}
+
+static void start_task(struct predict_walk *w, unsigned task)
+{
+	unsigned child = predict_process(w, (int)task),
+		 parent = predict_process(w, w->now);
+
+	w->tasks[task].started = true;
+	w->tasks[task].pc = w->scn->tasks[task].first_op;
+	for (unsigned i = 0; child != parent && i < w->scn->nevents; i++)
+		if (w->events[i].fds >> parent & 1)
+			w->events[i].fds |= 1u << child;
+}
+
+/* Would nobody else do anything? Those that sleep until then do not, either. */
+static bool others_sleep(const struct predict_walk *w)
+{
+	for (int i = 0; i < (int)w->scn->ntasks; i++) {
+		const struct predict_task *task = &w->tasks[i];
+		const struct scn_op *op = &w->scn->ops[task->pc];
+
+		if (i == w->now || !task->started || task->gone)
+			continue;
+		if (!task->tail || task->made)
+			return false;
+		if ((op->effect == SCN_OP_PEND && w->posts[op->which]) ||
+		    (op->effect == SCN_OP_WAIT && (!w->tasks[op->which].started ||
+						   w->tasks[op->which].gone)))
+			return false;
+	}
+	return true;
+}
+
+/* What an operation of tasks does after its SVC. False: it sleeps, and is to be
+ * asked again. */
+static bool task_effect(struct predict_walk *w, const struct scn_op *op, int64_t result)
+{
+	switch (op->effect) {
+	case SCN_OP_PLAIN:
+		break;
+	case SCN_OP_CLONE:
+		if (!predict_is_error(result))
+			start_task(w, op->which);
+		break;
+	case SCN_OP_EXEC:
+		if (!predict_is_error(result))
+			exec_task(w);
+		break;
+	case SCN_OP_POST:
+		w->posts[op->which]++;
+		break;
+	case SCN_OP_PEND:
+		if (!w->posts[op->which])
+			return false;
+		w->posts[op->which]--;
+		break;
+	case SCN_OP_SETTLE:
+		return others_sleep(w);
+	case SCN_OP_WAIT:
+		return !w->tasks[op->which].started || w->tasks[op->which].gone;
+	case SCN_OP_EXIT:
+		if (op->which)
+			end_process(w, w->now, false);
+		else
+			end_task(w, w->now);
+		break;
+	}
+	return true;
+}
+
+static void see(struct predict_walk *w, const struct scn_op *op)
+{
+	if (op->visible)
+		predict_snapshot(w, w->out + (size_t)op->step * w->scn->nevents);
+}
+
+static uint64_t head_of(const struct scn_op *op)
+{
+	return op->kind == AGENT_CLONE	? AGENT_COST_CLONE_HEAD
+	       : op->kind == AGENT_EXEC ? AGENT_COST_EXEC_HEAD
+					: AGENT_COST_SYSCALL_HEAD;
+}
+
+static uint64_t tail_of(const struct scn_op *op, int64_t result)
+{
+	return op->kind == AGENT_CLONE	  ? AGENT_COST_CLONE_TAIL
+	       : op->kind != AGENT_EXEC	  ? AGENT_COST_SYSCALL_TAIL
+	       : predict_is_error(result) ? AGENT_COST_EXEC_TAIL
+					  : AGENT_COST_EXEC_NEW;
+}
+
+/* The page's index and so the path are the kernel's to say; the log has it. */
+static void walk_rdpmc(struct predict_walk *w, const struct scn_op *op, int64_t result)
+{
+	uint64_t fault = op->slot[0] ? AGENT_COST_FAULT_SLOT : AGENT_COST_FAULT_SUM;
+
+	if (result == -EFAULT || op->args[0] == (uint64_t)-EFAULT) {
+		predict_advance(w, fault, true);
+		see(w, op);
+	} else if (result == -ENOENT) {
+		predict_advance(w, AGENT_COST_RDPMC_NONE, true);
+		see(w, op);
+	} else {
+		predict_advance(w, AGENT_COST_RDPMC_HEAD, w->results);
+		see(w, op);
+		predict_advance(w, AGENT_COST_RDPMC_TAIL, true);
+	}
+}
+
+/* One operation of the task that runs, or what is left of it. False: it sleeps. */
+static bool walk_op(struct predict_walk *w)
+{
+	struct predict_task *task = &w->tasks[w->now];
+	const struct scn_op *op = &w->scn->ops[task->pc];
+	int64_t result = predict_result(w, (int)task->pc);
+	uint64_t cost = 0;
+
+	switch (op->kind) {
+	case AGENT_END:
+		task->gone = true;
+		return false;
+	case AGENT_SYSCALL:
+	case AGENT_CLONE:
+	case AGENT_EXEC:
+		if (!task->tail)
+			predict_advance(w, head_of(op), true);
+		task->tail = true;
+		if (!task_effect(w, op, result) || task->gone)
+			return false;
+		if (op->step >= 0 && op->visible)
+			predict_effect(w, &w->scn->steps[op->step]);
+		see(w, op);
+		return true;
+	case AGENT_RDPMC:
+		walk_rdpmc(w, op, result);
+		break;
+	default:
+		if (cost_of(w, op, result, &cost))
+			predict_advance(w, cost, true);
+		else
+			predict_advance(w, 0, false);
+		see(w, op);
+	}
+	task->pc++;
+	return true;
+}
+
+/* Behind a system call: not at once, when another task may go first. */
+static void walk_tail(struct predict_walk *w)
+{
+	struct predict_task *task = &w->tasks[w->now];
+	const struct scn_op *op = &w->scn->ops[task->pc];
+
+	if (!task->tail)
+		return;
+	predict_advance(w, tail_of(op, predict_result(w, (int)task->pc)), true);
+	task->tail = false;
+	task->pc++;
+}
+
+/* Is it @task's turn to be tried? A sleeper is: it finds out itself. */
+static bool may_run(const struct predict_walk *w, int task)
+{
+	return w->tasks[task].started && !w->tasks[task].gone;
+}
+
+/* A new task starts with the tail of the clone. */
+static void walk_child(struct predict_walk *w, int task)
+{
+	if (w->tasks[task].pc != w->scn->tasks[task].first_op || !task ||
+	    w->tasks[task].tail)
+		return;
+	predict_advance(w, AGENT_COST_CLONE_CHILD, true);
+}
+
+/* A turn of one task: false when it did nothing. */
+static bool walk_turn(struct predict_walk *w, int task, bool fresh[SCN_MAX_TASKS])
+{
+	struct predict_task *t = &w->tasks[task];
+	bool moved = false;
+
+	w->now = task;
+	if (!fresh[task]) {
+		fresh[task] = true;
+		walk_child(w, task);
+		moved = true;
+	}
+	while (may_run(w, task)) {
+		const struct scn_op *op = &w->scn->ops[t->pc];
+		bool wakes;
+
+		/* Made, and not asleep in it: go on behind it. */
+		if (t->tail && t->made) {
+			t->made = false;
+			walk_tail(w);
+			moved = true;
 			continue;
 		}
-		if (cost_of(w, &ops[k], result_of(w, op), &cost))
-			advance(w, cost, true);
-		else
-			advance(w, 0, false);
-		if (k == visible)
-			snapshot(w, out);
+		wakes = op->effect == SCN_OP_POST || op->effect == SCN_OP_CLONE;
+		if (!walk_op(w))
+			return moved || t->gone;
+		moved = true;
+		t->made = t->tail;
+		if (w->schedule >= SCHEDULE_FAIR ||
+		    (w->schedule == SCHEDULE_EAGER && wakes))
+			return true;
 	}
+	return moved;
+}
+
+static void walk_all(struct predict_walk *w)
+{
+	bool fresh[SCN_MAX_TASKS] = {true};
+	int n = (int)w->scn->ntasks, at = 0;
+
+	w->tasks[0].started = true;
+	for (int idle = 0; idle < n;) {
+		bool moved = may_run(w, at) && walk_turn(w, at, fresh);
+
+		idle = moved ? 0 : idle + 1;
+		if (w->schedule == SCHEDULE_LIFO)
+			at = (at + n - 1) % n;
+		else
+			at = (at + 1) % n;
+	}
+}
+
+static struct scn_count *walk_once(const struct scn *scn, const int64_t *results,
+				   size_t nresults, enum predict_schedule schedule)
+{
+	size_t row = scn->nevents ? scn->nevents : 1;
+	struct predict_walk *w = calloc(1, sizeof(*w));
+	struct scn_count *out;
+
+	if (!w)
+		abort();
+	w->scn = scn;
+	w->results = results;
+	w->nresults = nresults;
+	w->schedule = schedule;
+	w->events = calloc(row, sizeof(*w->events));
+	w->out = out = calloc((scn->nsteps + 1) * row, sizeof(*out));
+	if (!out || !w->events)
+		abort();
+	walk_all(w);
+	free(w->events);
+	free(w);
+	return out;
+}
+
+/* Known is what both say alike. */
+static void agree(struct scn_count *a, const struct scn_count *b)
+{
+	a->known = a->known && b->known && a->value == b->value;
+	a->samples_known =
+		a->samples_known && b->samples_known && a->samples == b->samples;
+	a->at_edge |= b->at_edge;
+	if (b->el0_ns < a->el0_ns)
+		a->el0_ns = b->el0_ns;
+	if (b->windows > a->windows)
+		a->windows = b->windows;
 }
 
 struct scn_count *scn_predict(const struct scn *scn, const int64_t *results,
 			      size_t nresults)
 {
-	struct walk w = {.scn = scn, .results = results, .nresults = nresults};
-	size_t row = scn->nevents ? scn->nevents : 1;
-	struct scn_count *out = calloc((scn->nsteps + 1) * row, sizeof(*out));
+	size_t n = (size_t)scn->nsteps * scn->nevents;
+	struct scn_count *out = walk_once(scn, results, nresults, SCHEDULE_LAZY), *other;
 
-	w.events = calloc(row, sizeof(*w.events));
-	if (!out || !w.events)
-		abort();
-	for (unsigned i = 0; i < scn->nsteps; i++)
-		walk_step(&w, &scn->steps[i], out + (size_t)i * scn->nevents);
-	free(w.events);
+	for (int k = SCHEDULE_LAZY + 1; scn->ntasks > 1 && k < SCHEDULES; k++) {
+		other = walk_once(scn, results, nresults, (enum predict_schedule)k);
+		for (size_t i = 0; i < n; i++)
+			agree(&out[i], &other[i]);
+		free(other);
+	}
 	return out;
 }

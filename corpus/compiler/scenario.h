@@ -27,6 +27,7 @@ enum {
 
 enum {
 	SCN_MAX_EVENTS = 64,
+	SCN_MAX_TASKS = 16, /* AGENT_MAX_TASKS */
 	SCN_MAX_ARGS = 6
 };
 
@@ -49,6 +50,27 @@ enum scn_verb {
 	SCN_AT_HAL,
 	SCN_AT_OVERFLOW,
 	SCN_CALL,
+	SCN_THREAD,
+	SCN_FORK,
+	SCN_EXEC,
+	SCN_WAIT,
+	SCN_EXIT,
+	SCN_YIELD,
+	SCN_SWITCH,
+	SCN_WAKE,
+	SCN_PAUSE,
+	SCN_SYNC,
+	SCN_SLEEP,
+	SCN_AFFINITY,
+	SCN_TOUCH,
+	SCN_MAP,
+	SCN_PRCTL,
+	SCN_UNSHARE,
+	SCN_SETUID,
+	SCN_RLIMIT,
+	SCN_SYSCTL,
+	SCN_FCNTL,
+	SCN_RDPMC,
 	SCN_VERBS,
 };
 
@@ -59,6 +81,7 @@ enum scn_counts {
 	SCN_COUNTS_BOTH,    /* both */
 	SCN_COUNTS_NOTHING, /* no instruction counts: SW_INCR, or both excluded */
 	SCN_COUNTS_PART,    /* of the agent's EL0 instructions always the same ones */
+	SCN_COUNTS_SOFT,    /* what the kernel sees happen: faults, switches, moves */
 	SCN_COUNTS_UNKNOWN, /* other types, frequency, other tasks' work */
 };
 
@@ -75,12 +98,45 @@ struct scn_event {
 	uint64_t attr_addr;
 };
 
+/*
+ * A task: its steps, in the text's order, are one run of the image's operations.
+ * The first is `main`; a scenario without another and without exec is a plain one,
+ * whose image knows nothing of tasks.
+ */
+enum scn_task_kind {
+	SCN_TASK_MAIN,
+	SCN_TASK_THREAD,
+	SCN_TASK_FORK
+};
+
+struct scn_task {
+	char *name;
+	enum scn_task_kind kind;
+	unsigned line;
+	int parent;	  /* who made it, -1: main */
+	int process;	  /* the task that leads its process */
+	unsigned ns;	  /* its pid namespace; 0 is the first */
+	unsigned made;	  /* step that makes it, 0: main */
+	bool waited;	  /* the text has a `wait` for it */
+	unsigned execs;	  /* how often it calls execve */
+
+	/* Of the image. */
+	unsigned first_op, nops; /* with its AGENT_END */
+	int made_op;		 /* CLONE, its result is the maker's view; -1 main */
+	int tid_op;		 /* gettid, its own view; main: getpid */
+	uint64_t tid_addr;	 /* u32, 0 once a thread is gone */
+	uint64_t log;
+};
+
 struct scn_step {
 	unsigned number; /* from 1, as traces number them */
 	unsigned line;
 	char *words; /* the scenario's own, one space between two */
 	enum scn_verb verb;
 	int event; /* index into events, -1: none */
+	int task;  /* whose step it is */
+	int peer;  /* the other task: thread, fork, wait, switch, wake, sync; open
+		    * pid=TASK; fcntl owner. -1: none */
 
 	/* Of the image, known as soon as the scenario is parsed. */
 	int op;		  /* the visible operation; its result is the step's */
@@ -116,6 +172,38 @@ struct scn_step {
 	uint64_t args[5];    /* call: the others */
 	unsigned in_buf;     /* call: bit i: args[i] is the address of buf */
 	uint64_t at;	     /* at hal K: K; at EV[nth]: nth */
+	uint64_t value;	     /* exit, sleep, affinity, setuid, rlimit: the number;
+			      * touch: address */
+	char *text;	     /* prctl name, map, sysctl NAME */
+	char *text2;	     /* sysctl VALUE */
+	bool shared;	     /* map */
+	bool write;	     /* touch */
+	unsigned map;	     /* map: which of AGENT_MAP(); exec: which of its
+			      * task's */
+};
+
+/* Operations of the image, all tasks' one after the other. */
+enum scn_effect {
+	SCN_OP_PLAIN,
+	SCN_OP_CLONE, /* starts task @which */
+	SCN_OP_EXEC,
+	SCN_OP_POST, /* adds one to eventfd @which */
+	SCN_OP_PEND, /* takes one from it, or sleeps */
+	SCN_OP_SETTLE, /* sleeps until all others do, which takes no time */
+	SCN_OP_WAIT, /* sleeps until task @which is gone */
+	SCN_OP_EXIT, /* ends the task; @which: 1 its whole process too */
+};
+
+struct scn_op {
+	uint64_t args[6];
+	uint8_t slot[6];
+	uint8_t dst;
+	uint16_t kind, nr;
+	/* Not in the image: what it does, whose it is. */
+	enum scn_effect effect;
+	unsigned which;
+	int step; /* index, -1: of no step */
+	bool visible;
 };
 
 struct scn_arg {
@@ -162,10 +250,22 @@ struct scn {
 	unsigned nexpects;
 	const char *emulator_only; /* why, NULL when real Linux can run it */
 
+	struct scn_task *tasks;
+	unsigned ntasks; /* at least 1 */
+	bool shared;	 /* several tasks, or an exec: the image has a table */
+	unsigned nmaps;	 /* `map` so far */
+	/* eventfds: one a task for `switch`, one a pair and direction for `sync` */
+	unsigned nposts;
+	struct {
+		int from, to; /* from -1: baton of @to */
+	} posts[96];
+
 	/* Of the image. */
 	int pid_op;    /* the first, hidden operation: getpid */
+	struct scn_op *ops;
 	unsigned nops; /* without the final AGENT_END */
 	uint64_t data; /* address of the data area */
+	uint64_t pause_addr; /* shared: a timespec, and room for a status behind */
 	uint64_t data_size;
 };
 
@@ -177,6 +277,8 @@ void scn_free(struct scn *scn); /* NULL is allowed */
 
 /* Index into @scn->events, -1 when there is no such event. */
 int scn_event_find(const struct scn *scn, const char *name);
+/* The same of @scn->tasks. */
+int scn_task_find(const struct scn *scn, const char *name);
 
 /* The image as agent-abi.h describes it; *image is malloc()ed. 0, or -1 with
  * @err and errno when the scenario does not fit into an image. */

@@ -39,14 +39,6 @@ static struct scn_step *event_step(struct parser *p, enum scn_verb verb)
 	return step;
 }
 
-static bool is_task(const struct parser *p, const char *name)
-{
-	for (unsigned i = 0; i < p->ntasks; i++)
-		if (!strcmp(p->tasks[i], name))
-			return true;
-	return false;
-}
-
 static int open_pid(struct parser *p, const struct parse_word *word, const char *text,
 		    struct scn_step *step)
 {
@@ -56,8 +48,8 @@ static int open_pid(struct parser *p, const struct parse_word *word, const char 
 		step->pid = 0;
 	} else if (!strcmp(text, "any")) {
 		step->pid = -1;
-	} else if (is_task(p, text)) {
-		parse_unbuilt(p, "pid=TASK");
+	} else if (scn_task_find(p->scn, text) >= 0) {
+		step->peer = scn_task_find(p->scn, text);
 	} else {
 		if (parse_is_name(text))
 			return parse_fail(p, word, "unknown task: `%s`", text);
@@ -169,7 +161,8 @@ static int verb_mmap(struct parser *p)
 	}
 	if (!pages)
 		return parse_fail(p, NULL, "arguments missing: mmap EV pages=N");
-	p->maps[step->event] = (struct parse_map){true, step->pages, step->prot};
+	*parse_map_of(p, step->event) =
+		(struct parse_map){true, step->pages, step->prot};
 	return 0;
 }
 
@@ -179,9 +172,9 @@ static int verb_munmap(struct parser *p)
 
 	if (!step)
 		return -1;
-	step->mapped = p->maps[step->event].mapped;
-	step->pages = p->maps[step->event].pages;
-	p->maps[step->event].mapped = false;
+	step->mapped = parse_map_of(p, step->event)->mapped;
+	step->pages = parse_map_of(p, step->event)->pages;
+	parse_map_of(p, step->event)->mapped = false;
 	return 0;
 }
 
@@ -349,10 +342,10 @@ static struct scn_step *mapping_step(struct parser *p, enum scn_verb verb)
 
 	if (!step)
 		return NULL;
-	step->mapped = p->maps[step->event].mapped;
-	step->data_bytes = p->maps[step->event].pages * PAGE_SIZE;
+	step->mapped = parse_map_of(p, step->event)->mapped;
+	step->data_bytes = parse_map_of(p, step->event)->pages * PAGE_SIZE;
 	if (step->mapped && (verb == SCN_RECORDS || verb == SCN_POKE) &&
-	    !(p->maps[step->event].prot & PROT_W)) {
+	    !(parse_map_of(p, step->event)->prot & PROT_W)) {
 		/* The agent would die on the store. */
 		parse_fail(p, &p->words[1], "%s is mapped prot=r, %s writes to it",
 			   p->words[1].text, p->words[0].text);
@@ -525,22 +518,22 @@ static int verb_at(struct parser *p)
 }
 
 const struct parse_verb parse_built_verbs[] = {
-	{"open", 2, 6, "open EV [pid=] [cpu=] [group=EV] [flags=]", verb_open},
-	{"close", 2, 2, "close EV", verb_close},
-	{"mmap", 3, 5, "mmap EV pages=N [prot=r|rw] [offset=N]", verb_mmap},
-	{"munmap", 2, 2, "munmap EV", verb_munmap},
-	{"ioctl", 3, 5, "ioctl EV COMMAND ...", verb_ioctl},
-	{"call", 3, 8, "call NAME EV [ARG ...]", verb_call},
-	{"read", 2, 3, "read EV [size=N]", verb_read},
-	{"poll", 2, 3, "poll EV [timeout-ms=N]", verb_poll},
-	{"page", 2, 2, "page EV", verb_page},
-	{"records", 2, 2, "records EV", verb_records},
-	{"peek", 2, 2, "peek EV", verb_peek},
-	{"poke", 3, 3, "poke EV FIELD=VALUE", verb_poke},
-	{"run", 3, 3, "run WORKLOAD N", verb_run},
-	{"inject", 3, 4, "inject EV|COUNTER N [el=0|1]", verb_inject},
-	{"mask", 1, 1, "mask", verb_mask},
-	{"unmask", 1, 1, "unmask", verb_unmask},
-	{"at", 5, 7, "at hal K|EV[nth] inject EV|COUNTER N [el=0|1]", verb_at},
-	{NULL, 0, 0, NULL, NULL},
+	{"open", 2, 6, "open EV [pid=] [cpu=] [group=EV] [flags=]", verb_open, false},
+	{"close", 2, 2, "close EV", verb_close, false},
+	{"mmap", 3, 5, "mmap EV pages=N [prot=r|rw] [offset=N]", verb_mmap, false},
+	{"munmap", 2, 2, "munmap EV", verb_munmap, false},
+	{"ioctl", 3, 5, "ioctl EV COMMAND ...", verb_ioctl, false},
+	{"call", 3, 8, "call NAME EV [ARG ...]", verb_call, false},
+	{"read", 2, 3, "read EV [size=N]", verb_read, false},
+	{"poll", 2, 3, "poll EV [timeout-ms=N]", verb_poll, false},
+	{"page", 2, 2, "page EV", verb_page, false},
+	{"records", 2, 2, "records EV", verb_records, false},
+	{"peek", 2, 2, "peek EV", verb_peek, false},
+	{"poke", 3, 3, "poke EV FIELD=VALUE", verb_poke, false},
+	{"run", 3, 3, "run WORKLOAD N", verb_run, false},
+	{"inject", 3, 4, "inject EV|COUNTER N [el=0|1]", verb_inject, false},
+	{"mask", 1, 1, "mask", verb_mask, false},
+	{"unmask", 1, 1, "unmask", verb_unmask, false},
+	{"at", 5, 7, "at hal K|EV[nth] inject EV|COUNTER N [el=0|1]", verb_at, false},
+	{NULL, 0, 0, NULL, NULL, false},
 };

@@ -10,8 +10,12 @@ struct parse_verb {
 	unsigned min, max; /* words, the verb among them */
 	const char *use;
 	int (*parse)(struct parser *p);
+	bool block;
 };
 
 extern const struct parse_verb parse_built_verbs[]; /* verbs.c */
+extern const struct parse_verb parse_task_verbs[];  /* tasks.c */
+
+int parse_close_block(struct parser *p);
 
 #endif
