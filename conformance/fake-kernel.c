@@ -6,6 +6,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- CPUs -------------------------------------------------------------------- */
+
+static struct hal *hal_of(struct fake_kernel *fk, unsigned cpu)
+{
+	return cpu ? &fk->more[cpu] : &fk->hal;
+}
+
+/* Nobody uses another CPU's handle to reach its registers. */
+static struct fake_kernel *here(struct hal *hal)
+{
+	/* Check writes each assertion to a file: not here */
+	if (hal->cpu != hal->fk->cpu)
+		ck_assert_msg(false, "CPU %u reaches over to CPU %u", hal->fk->cpu, hal->cpu);
+	return hal->fk;
+}
+
+static void change_cpu(struct fake_kernel *fk, unsigned cpu)
+{
+	struct fk_cpu *from = &fk->still[fk->cpu], *to = &fk->still[cpu];
+
+	if (cpu == fk->cpu)
+		return;
+	*from = (struct fk_cpu){
+		.pmu = fk->pmu,
+		.line = fk->line,
+		.masked = fk->masked,
+		.in_irq = fk->in_irq,
+		.tick_needed = fk->tick_needed,
+		.irq_enabled = fk->irq_enabled,
+		.at_el0 = fk->at_el0,
+		.online = from->online,
+		.pc = fk->pc,
+		.current = fk->current,
+		.work = fk->work,
+		.irq_regs = fk->irq_regs,
+	};
+	fk->cpu = cpu;
+	fk->pmu = to->pmu;
+	fk->line = to->line;
+	fk->masked = to->masked;
+	fk->in_irq = to->in_irq;
+	fk->tick_needed = to->tick_needed;
+	fk->irq_enabled = to->irq_enabled;
+	fk->at_el0 = to->at_el0;
+	fk->pc = to->pc;
+	fk->current = to->current;
+	fk->work = to->work;
+	fk->irq_regs = to->irq_regs;
+}
+
+static int cpu_of(const struct fake_kernel *fk, const struct ksys_task *task)
+{
+	if (fk->current == task)
+		return (int)fk->cpu;
+	for (unsigned i = 0; i < FK_CPUS; i++)
+		if (i != fk->cpu && fk->still[i].online && fk->still[i].current == task)
+			return (int)i;
+	return -1;
+}
+
 /* --- interrupts ------------------------------------------------------------ */
 
 static void run_work(struct fake_kernel *fk)
@@ -34,10 +94,48 @@ static void take_irq(struct fake_kernel *fk)
 	fk->masked = fk->in_irq = true;
 	fk->at_el0 = false;
 	fk->irqs++;
-	if (!kperf_irq(fk->perf, &fk->hal, &regs))
+	if (!kperf_irq(fk->perf, hal_of(fk, fk->cpu), &regs))
 		fk->spurious++;
 	run_work(fk);
 	fk->masked = fk->in_irq = false;
+	fk->at_el0 = at_el0;
+}
+
+static struct ksys_hrtimer **due(struct fake_kernel *fk)
+{
+	struct ksys_hrtimer **at;
+
+	for (at = &fk->timers; *at; at = &(*at)->next)
+		if ((*at)->cpu == fk->cpu)
+			return (*at)->expires <= fk->ns ? at : NULL;
+	return NULL;
+}
+
+static void take_timers(struct fake_kernel *fk)
+{
+	bool masked = fk->masked, in_irq = fk->in_irq, at_el0 = fk->at_el0;
+	struct hal_regs regs = {
+		.pc = at_el0 ? fk->pc : FK_KERNEL_PC + fk->ops,
+		.pstate = at_el0 ? 0 : 5,
+	};
+	struct ksys_hrtimer **at;
+
+	if (!due(fk))
+		return;
+	fk->masked = fk->in_irq = true;
+	fk->at_el0 = false;
+	fk->irq_regs = &regs;
+	while ((at = due(fk)) != NULL) {
+		struct ksys_hrtimer *timer = *at;
+
+		*at = timer->next;
+		timer->queued = false;
+		timer->fn(timer->arg);
+	}
+	run_work(fk);
+	fk->irq_regs = NULL;
+	fk->masked = masked;
+	fk->in_irq = in_irq;
 	fk->at_el0 = at_el0;
 }
 
@@ -47,6 +145,8 @@ static void interrupt_point(struct fake_kernel *fk)
 		ck_assert_msg(n < 100, "the line never goes low");
 		take_irq(fk);
 	}
+	if (!fk->masked && !fk->in_irq)
+		take_timers(fk);
 	if (!fk->masked && !fk->in_irq && fk->work)
 		run_work(fk);
 }
@@ -77,6 +177,16 @@ static void set_line(void *opaque, int level)
 	((struct fake_kernel *)opaque)->line = level;
 }
 
+/* How many of @n ns until this CPU's next timer. */
+static uint64_t before_timer(const struct fake_kernel *fk, uint64_t n)
+{
+	for (const struct ksys_hrtimer *at = fk->timers; at; at = at->next)
+		if (at->cpu == fk->cpu && at->expires > fk->ns &&
+		    at->expires - fk->ns < n)
+			return at->expires - fk->ns;
+	return n;
+}
+
 void fk_run(struct fake_kernel *fk, uint64_t n)
 {
 	fk->at_el0 = true;
@@ -86,6 +196,7 @@ void fk_run(struct fake_kernel *fk, uint64_t n)
 
 		if (part > n)
 			part = n;
+		part = before_timer(fk, part);
 		pmuv3_advance(&fk->pmu, &(struct pmuv3_step){
 						.insns = part, .cycles = part, .el = 0});
 		fk->pc += 4 * part;
@@ -109,10 +220,60 @@ void fk_tick(struct fake_kernel *fk)
 	struct hal_regs regs = {.pc = fk->pc};
 
 	fk->masked = fk->in_irq = true;
-	kperf_tick(fk->perf, &fk->hal, &regs);
+	kperf_tick(fk->perf, hal_of(fk, fk->cpu), &regs);
 	run_work(fk);
 	fk->masked = fk->in_irq = false;
 	interrupt_point(fk);
+}
+
+void fk_cpu(struct fake_kernel *fk, unsigned cpu)
+{
+	change_cpu(fk, cpu);
+	interrupt_point(fk);
+}
+
+void fk_switch(struct fake_kernel *fk, struct ksys_task *next)
+{
+	struct hal *hal = hal_of(fk, fk->cpu);
+
+	ck_assert(!next || cpu_of(fk, next) < 0);
+	fk->masked = true;
+	kperf_sw_event(fk->perf, hal, KPERF_SW_CONTEXT_SWITCHES, 1, NULL, 0);
+	kperf_sched_out(fk->perf, hal, fk->current);
+	fk->current = next;
+	kperf_sched_in(fk->perf, hal, next);
+	if (next && next->cpu != (int)fk->cpu && next->cpu >= 0)
+		kperf_sw_event(fk->perf, hal, KPERF_SW_CPU_MIGRATIONS, 1, NULL, 0);
+	if (next)
+		next->cpu = (int)fk->cpu;
+	fk->masked = false;
+	interrupt_point(fk);
+}
+
+void fk_exit(struct fake_kernel *fk)
+{
+	fk->current->dead = true;
+	kperf_task_exit(fk->perf, fk->current);
+	fk_switch(fk, NULL);
+}
+
+void fk_reap(struct fake_kernel *fk, struct ksys_task *task)
+{
+	ck_assert(task->dead && cpu_of(fk, task) < 0);
+	kperf_task_free(fk->perf, task);
+	ck_assert_ptr_null(task->perf);
+	ksys_task_put(&fk->sys, task);
+}
+
+void fk_sleep(struct fake_kernel *fk, uint64_t ns)
+{
+	while (ns) {
+		uint64_t part = before_timer(fk, ns);
+
+		fk->ns += part;
+		ns -= part;
+		interrupt_point(fk);
+	}
 }
 
 void fk_mask(struct fake_kernel *fk)
@@ -139,49 +300,49 @@ uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 	uint64_t value = 62500000; /* CNTFRQ_EL0 */
 
 	if (reg == HAL_ID_AA64DFR0_EL1)
-		value = (uint64_t)hal->fk->pmu.config.version << 8;
+		value = (uint64_t)here(hal)->pmu.config.version << 8;
 	else if (reg != HAL_CNTFRQ_EL0)
-		ck_assert_int_eq(sysreg_read(&hal->fk->regs, 1, reg, 1, &value),
+		ck_assert_int_eq(sysreg_read(&here(hal)->regs, 1, reg, 1, &value),
 				 SYSREG_OK);
-	record(hal->fk, false, reg, value);
-	op(hal->fk);
+	record(here(hal), false, reg, value);
+	op(here(hal));
 	return value;
 }
 
 void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 {
-	record(hal->fk, true, reg, value);
-	ck_assert_int_eq(sysreg_write(&hal->fk->regs, 1, reg, 1, value), SYSREG_OK);
-	op(hal->fk);
+	record(here(hal), true, reg, value);
+	ck_assert_int_eq(sysreg_write(&here(hal)->regs, 1, reg, 1, value), SYSREG_OK);
+	op(here(hal));
 }
 
 void hal_isb(struct hal *hal)
 {
-	record(hal->fk, true, 0, 0);
-	op(hal->fk);
+	record(here(hal), true, 0, 0);
+	op(here(hal));
 }
 
 unsigned long hal_irq_save(struct hal *hal)
 {
-	unsigned long flags = hal->fk->masked;
+	unsigned long flags = here(hal)->masked;
 
-	hal->fk->masked = true;
-	op(hal->fk);
+	here(hal)->masked = true;
+	op(here(hal));
 	return flags;
 }
 
 void hal_irq_restore(struct hal *hal, unsigned long flags)
 {
-	hal->fk->masked = flags;
-	op(hal->fk);
+	here(hal)->masked = flags;
+	op(here(hal));
 }
 
 uint64_t hal_clock_ns(struct hal *hal)
 {
-	uint64_t ns = hal->fk->ns;
+	uint64_t ns = here(hal)->ns;
 
-	hal->fk->ns += FK_NS_A_CLOCK_READ;
-	op(hal->fk);
+	here(hal)->ns += FK_NS_A_CLOCK_READ;
+	op(here(hal));
 	return ns;
 }
 
@@ -189,15 +350,15 @@ void hal_copy(struct hal *hal, void *dst, const void *src, size_t n)
 {
 	ck_assert_uint_le(n, 4096);
 	memcpy(dst, src, n);
-	hal->fk->copy_op++;
-	if (hal->fk->hook && hal->fk->copy_op == hal->fk->hook_copy)
-		call_hook(hal->fk);
-	op(hal->fk);
+	here(hal)->copy_op++;
+	if (here(hal)->hook && here(hal)->copy_op == here(hal)->hook_copy)
+		call_hook(here(hal));
+	op(here(hal));
 }
 
 unsigned hal_cpu_id(struct hal *hal)
 {
-	return 0;
+	return hal->cpu;
 }
 
 void hal_story(struct hal *hal, enum hal_story what, uint64_t id, uint64_t a, uint64_t b,
@@ -213,7 +374,7 @@ void hal_story(struct hal *hal, enum hal_story what, uint64_t id, uint64_t a, ui
 
 void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 {
-	struct fake_kernel *fk = hal->fk;
+	struct fake_kernel *fk = here(hal);
 
 	if (fk->nnotes < FK_LOG)
 		fk->notes[fk->nnotes++] = (struct fk_note){note, a, b};
@@ -227,8 +388,8 @@ void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 
 void hal_user_regs(struct hal *hal, struct hal_regs *regs)
 {
-	*regs = hal->fk->user_regs;
-	regs->pc = hal->fk->pc;
+	*regs = here(hal)->user_regs;
+	regs->pc = here(hal)->pc;
 	regs->pstate = 0;
 }
 
@@ -243,8 +404,75 @@ void hal_irq_regs(struct hal *hal, const struct hal_regs *irq, struct hal_regs *
 
 struct hal *ksys_hal(struct ksys *sys)
 {
-	return &sys->fk->hal;
+	return hal_of(sys->fk, sys->fk->cpu);
 }
+
+bool ksys_cpu_online(struct ksys *sys, unsigned cpu)
+{
+	return cpu < FK_CPUS && sys->fk->still[cpu].online;
+}
+
+int ksys_cpu_call(struct ksys *sys, unsigned cpu, void (*fn)(void *arg), void *arg)
+{
+	struct fake_kernel *fk = sys->fk;
+	unsigned caller = fk->cpu;
+	unsigned long flags;
+	bool masked, in_irq;
+
+	if (!ksys_cpu_online(sys, cpu))
+		return -ENXIO;
+	if (cpu == caller) {
+		flags = hal_irq_save(ksys_hal(sys));
+		fn(arg);
+		hal_irq_restore(ksys_hal(sys), flags);
+		return 0;
+	}
+	ck_assert(!fk->in_irq);
+	fk->cpu_calls++;
+	change_cpu(fk, cpu);
+	masked = fk->masked;
+	in_irq = fk->in_irq;
+	ck_assert(!masked); /* it is at EL0 or idle */
+	fk->masked = fk->in_irq = true;
+	fn(arg);
+	run_work(fk);
+	fk->masked = masked;
+	fk->in_irq = in_irq;
+	change_cpu(fk, caller);
+	return 0;
+}
+
+const struct hal_regs *ksys_irq_regs(struct ksys *sys)
+{
+	return sys->fk->irq_regs;
+}
+
+void ksys_hrtimer_cancel(struct ksys *sys, struct ksys_hrtimer *timer)
+{
+	struct ksys_hrtimer **at = &sys->fk->timers;
+
+	if (!timer->queued)
+		return;
+	while (*at != timer)
+		at = &(*at)->next;
+	*at = timer->next;
+	timer->queued = false;
+}
+
+void ksys_hrtimer_start(struct ksys *sys, struct ksys_hrtimer *timer, uint64_t expires)
+{
+	struct ksys_hrtimer **at = &sys->fk->timers;
+
+	ksys_hrtimer_cancel(sys, timer);
+	timer->expires = expires;
+	timer->cpu = sys->fk->cpu;
+	while (*at && (*at)->expires <= expires)
+		at = &(*at)->next;
+	timer->next = *at;
+	timer->queued = true;
+	*at = timer;
+}
+
 
 unsigned ksys_ncpus(struct ksys *sys)
 {
@@ -337,7 +565,7 @@ struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
 {
 	struct fake_kernel *fk = sys->fk;
 
-	for (unsigned i = 0; i < FK_TASKS; i++) {
+	for (int i = 0; i < fk->ntasks; i++) {
 		struct ksys_task *task = &fk->tasks[i];
 
 		if (pid ? task->tid == pid : task == fk->current) {
@@ -355,22 +583,50 @@ void ksys_task_get(struct ksys_task *task)
 
 void ksys_task_put(struct ksys *sys, struct ksys_task *task)
 {
-	if (task)
-		task->refs--;
+	if (!task)
+		return;
+	if (!task->refs)
+		ck_assert_msg(false, "nobody holds that task");
+	/* whoever looks at it from now on */
+	if (--task->refs == 0)
+		*task = (struct ksys_task){.tgid = -9, .tid = -9, .dead = true, .cpu = -1};
+}
+
+int ksys_task_cpu(const struct ksys_task *task)
+{
+	return cpu_of(task->fk, task);
+}
+
+bool ksys_task_dead(const struct ksys_task *task)
+{
+	return task->dead;
+}
+
+bool ksys_may_attach(struct ksys *sys, const struct ksys_task *task)
+{
+	return sys->fk->may_attach || task == sys->fk->current;
+}
+
+static int32_t number(const struct ksys_task *task, const struct ksys_task *observer,
+		      int32_t outer, int32_t inner)
+{
+	if (!observer || !observer->refs)
+		ck_assert_msg(false, "nobody observes");
+	if (task->dead)
+		return -1;
+	if (!observer->ns)
+		return outer;
+	return observer->ns == task->ns ? inner : 0;
 }
 
 int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)
 {
-	ck_assert_ptr_nonnull(observer);
-	ck_assert(!task->dead && !observer->dead);
-	return task->tgid;
+	return number(task, observer, task->tgid, task->inner_tgid);
 }
 
 int32_t ksys_task_tid(const struct ksys_task *task, const struct ksys_task *observer)
 {
-	ck_assert_ptr_nonnull(observer);
-	ck_assert(!task->dead && !observer->dead);
-	return task->tid;
+	return number(task, observer, task->tid, task->inner_tid);
 }
 
 void **ksys_task_perf(struct ksys_task *task)
@@ -380,7 +636,7 @@ void **ksys_task_perf(struct ksys_task *task)
 
 int ksys_fd_reserve(struct ksys *sys, bool cloexec)
 {
-	for (int fd = 3; fd < FK_FDS; fd++) {
+	for (int fd = 3; fd < sys->fk->nfds; fd++) {
 		if (!sys->fk->fds[fd] && !sys->fk->fd_other[fd]) {
 			sys->fk->fd_other[fd] = true;
 			return fd;
@@ -402,7 +658,7 @@ void ksys_fd_install(struct ksys *sys, int fd, struct kperf_event *event)
 
 int ksys_fd_event(struct ksys *sys, int fd, struct kperf_event **out)
 {
-	if (fd < 0 || fd >= FK_FDS || (!sys->fk->fds[fd] && !sys->fk->fd_other[fd]))
+	if (fd < 0 || fd >= sys->fk->nfds || (!sys->fk->fds[fd] && !sys->fk->fd_other[fd]))
 		return -EBADF;
 	if (!sys->fk->fds[fd])
 		return -EINVAL;
@@ -433,7 +689,7 @@ void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on)
 
 void ksys_tick_need(struct ksys *sys, struct hal *hal, bool on)
 {
-	ck_assert(sys->fk->tick_needed != on);
+	ck_assert(sys->fk->tick_needed != on && hal == ksys_hal(sys));
 	sys->fk->tick_needed = on;
 }
 
@@ -469,7 +725,26 @@ void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
 
 /* --- the tests' side ------------------------------------------------------- */
 
-struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_wired)
+void fk_grow(struct fake_kernel *fk, int ntasks, int nfds)
+{
+	free(fk->fds);
+	free(fk->fd_other);
+	free(fk->tasks);
+	fk->nfds = nfds;
+	fk->fds = calloc((size_t)nfds, sizeof(*fk->fds));
+	fk->fd_other = calloc((size_t)nfds, sizeof(*fk->fd_other));
+	fk->ntasks = ntasks;
+	fk->tasks = calloc((size_t)ntasks, sizeof(*fk->tasks));
+	ck_assert(fk->fds && fk->fd_other && fk->tasks);
+	for (int i = 0; i < ntasks; i++)
+		fk->tasks[i] = (struct ksys_task){
+			.fk = fk, .tgid = 100, .tid = 100 + i, .refs = 1, .cpu = -1};
+	fk->current = &fk->tasks[0];
+	fk->current->cpu = 0;
+}
+
+static struct fake_kernel *create(const char *profile, unsigned counters, bool irq_wired,
+				  unsigned ncpus, unsigned online)
 {
 	static const uint16_t events[] = {0x00, 0x08, 0x11};
 	struct pmuv3_config config = {
@@ -482,17 +757,18 @@ struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_w
 	struct fake_kernel *fk = calloc(1, sizeof(*fk));
 
 	ck_assert_ptr_nonnull(fk);
-	fk->hal.fk = fk;
-	fk->sys.fk = fk;
+	fk->sys.fk = fk->hal.fk = fk;
 	ck_assert_int_eq(
 		pmuv3_init(&fk->pmu, &config, (struct irq_line){set_line, fk}, NULL), 0);
 	fk->regs = pmuv3_sysregs(&fk->pmu);
 	fk->pc = FK_CODE;
+	for (unsigned i = 1; i < FK_CPUS; i++) {
+		fk->more[i] = (struct hal){.fk = fk, .cpu = i};
+		fk->still[i] = (struct fk_cpu){.pmu = fk->pmu, .pc = FK_CODE};
+	}
 	fk->ns = 1000000;
 	fk->user_limit = FK_USER_BASE + FK_USER_SIZE;
-	for (int i = 0; i < FK_TASKS; i++)
-		fk->tasks[i] = (struct ksys_task){.tgid = 100, .tid = 100 + i};
-	fk->current = &fk->tasks[0];
+	fk_grow(fk, FK_TASKS, FK_FDS);
 	fk->caps[KSYS_CAP_PERFMON] = true;
 	fk->caps[KSYS_CAP_SYS_ADMIN] = true;
 	fk->caps[KSYS_CAP_IPC_LOCK] = true;
@@ -500,24 +776,45 @@ struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_w
 	/* as the recorder sets it: nothing is throttled */
 	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
-	fk->ncpus = 2; /* the second never comes up */
+	fk->ncpus = ncpus;
 	fk->irq_wired = irq_wired;
 	ck_assert_int_eq(kperf_create(&fk->sys, profile, &fk->perf), 0);
-	ck_assert_int_eq(kperf_cpu_online(fk->perf, &fk->hal), 0);
+	for (unsigned i = 0; i < online; i++) {
+		change_cpu(fk, i);
+		ck_assert_int_eq(kperf_cpu_online(fk->perf, ksys_hal(&fk->sys)), 0);
+		fk->still[i].online = true;
+	}
+	change_cpu(fk, 0);
 	fk_log_clear(fk);
 	return fk;
 }
 
+struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_wired)
+{
+	return create(profile, counters, irq_wired, 2, 1); /* the second never comes up */
+}
+
+struct fake_kernel *fk_create_smp(const char *profile, unsigned counters, unsigned ncpus)
+{
+	return create(profile, counters, true, ncpus, ncpus);
+}
+
 void fk_destroy(struct fake_kernel *fk)
 {
-	for (int fd = 0; fd < FK_FDS; fd++)
+	for (int fd = 0; fd < fk->nfds; fd++)
 		if (fk->fds[fd])
 			fk_close(fk, fd);
 	kperf_destroy(fk->perf);
 	ck_assert_uint_eq(fk->allocations, 0);
 	ck_assert_ptr_null(fk->work);
-	for (unsigned i = 0; i < FK_TASKS; i++)
+	ck_assert_ptr_null(fk->timers);
+	for (int i = 0; i < fk->ntasks; i++) {
 		ck_assert_ptr_null(fk->tasks[i].perf);
+		ck_assert_uint_le(fk->tasks[i].refs, 1);
+	}
+	free(fk->fds);
+	free(fk->fd_other);
+	free(fk->tasks);
 	free(fk);
 }
 
@@ -531,6 +828,12 @@ long fk_open_args(struct fake_kernel *fk, const struct perf_event_attr *attr, in
 long fk_open(struct fake_kernel *fk, const struct perf_event_attr *attr, int group_fd)
 {
 	return fk_open_args(fk, attr, 0, -1, group_fd, 0);
+}
+
+long fk_open_task(struct fake_kernel *fk, const struct perf_event_attr *attr,
+		  const struct ksys_task *task, int group_fd)
+{
+	return fk_open_args(fk, attr, task->tid, -1, group_fd, 0);
 }
 
 void fk_close(struct fake_kernel *fk, long fd)

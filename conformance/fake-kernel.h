@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The smallest kernel under which perf/ runs: one CPU whose PMU is emu/'s, one
- * or more tasks without address spaces, user memory as one array. Kernel code
- * costs no events, so a handler "counts nothing" and every value can be
- * predicted by hand. Every hal operation is an interrupt point.
+ * The smallest kernel under which perf/ runs: CPUs whose PMUs are emu/'s, tasks
+ * without address spaces, user memory as one array. Kernel code costs no events,
+ * so a handler "counts nothing" and every value can be predicted by hand. Every
+ * hal operation is an interrupt point.
+ *
+ * One CPU executes at a time, and the others stand still: what the fields of
+ * struct fake_kernel say of a CPU they say of that one. Time is everybody's.
  */
 #ifndef PMULAB_CONFORMANCE_FAKE_KERNEL_H
 #define PMULAB_CONFORMANCE_FAKE_KERNEL_H
@@ -24,16 +27,23 @@ enum {
 	FK_CODE = 0x400000, /* where the program runs; 4 bytes an instruction */
 	FK_KERNEL_PC = 0x80000000,
 	FK_LOG = 4096,
-	FK_FDS = 64,
-	FK_TASKS = 4,
+	FK_FDS = 64, /* RLIMIT_NOFILE, until fk_grow() */
+	FK_TASKS = 8,
+	FK_CPUS = 4,
 	FK_NS_A_CLOCK_READ = 16,
 };
 
+struct fake_kernel;
+
 struct ksys_task {
+	struct fake_kernel *fk;
 	int32_t tgid, tid;
 	void *perf;
-	unsigned refs;
-	bool dead; /* nobody may look at it any more */
+	unsigned refs; /* one is the kernel's own */
+	bool dead;
+	int cpu; /* where it ran last; -1: never */
+	int ns; /* pid namespace; 0, the outer one, sees all tasks */
+	int32_t inner_tgid, inner_tid; /* in it, when that is not 0 */
 };
 
 struct fk_access {
@@ -49,18 +59,35 @@ struct fk_note {
 
 struct hal {
 	struct fake_kernel *fk;
+	unsigned cpu;
 };
 
 struct ksys {
 	struct fake_kernel *fk;
 };
 
+/* What a CPU that stands still has to keep; the names are fake_kernel's. */
+struct fk_cpu {
+	struct pmuv3 pmu;
+	bool line, masked, in_irq, irq_enabled, at_el0, online, tick_needed;
+	uint64_t pc;
+	struct ksys_task *current;
+	struct ksys_irq_work *work;
+	const struct hal_regs *irq_regs;
+};
+
 struct fake_kernel {
-	struct hal hal;
+	struct hal hal; /* CPU 0's */
+	struct hal more[FK_CPUS];
+	struct fk_cpu still[FK_CPUS];
+	unsigned cpu; /* the one that executes */
+	unsigned cpu_calls;
+	struct ksys_hrtimer *timers;
 	struct ksys sys;
 	struct kperf *perf;
 	struct pmuv3 pmu;
 	struct sysreg_block regs;
+	const struct hal_regs *irq_regs;
 	bool line, masked, in_irq, irq_enabled;
 	unsigned irqs;	   /* taken */
 	unsigned spurious; /* taken and not ours */
@@ -87,10 +114,13 @@ struct fake_kernel {
 
 	uint8_t user[FK_USER_SIZE];
 	uint64_t user_limit; /* first user address that is not mapped */
-	struct kperf_event *fds[FK_FDS];
-	bool fd_other[FK_FDS]; /* open, but no perf event */
-	struct ksys_task tasks[FK_TASKS];
+	int nfds;
+	struct kperf_event **fds;
+	bool *fd_other; /* open, but no perf event */
+	int ntasks;
+	struct ksys_task *tasks;
 	struct ksys_task *current;
+	bool may_attach; /* to any task */
 	bool caps[KSYS_CAPS];
 	int64_t sysctl[KSYS_SYSCTLS];
 	unsigned ncpus;
@@ -106,6 +136,10 @@ struct fake_kernel {
 /* A kernel with the profile, @counters event counters, all rights, the CPU
  * online. */
 struct fake_kernel *fk_create(const char *profile, unsigned counters, bool irq_wired);
+/* The same with @ncpus CPUs, all of them online. */
+struct fake_kernel *fk_create_smp(const char *profile, unsigned counters, unsigned ncpus);
+/* More tasks and fds, before the first is used. */
+void fk_grow(struct fake_kernel *fk, int ntasks, int nfds);
 /* Checks that nothing was leaked. */
 void fk_destroy(struct fake_kernel *fk);
 
@@ -115,6 +149,20 @@ void fk_run(struct fake_kernel *fk, uint64_t n);
 /* @n events of @counter at once, then an interrupt point. At @el 1 the kernel
  * is what is interrupted. */
 void fk_inject(struct fake_kernel *fk, unsigned counter, uint64_t n, unsigned el);
+/* CPU @cpu goes on, the others stand still. */
+void fk_cpu(struct fake_kernel *fk, unsigned cpu);
+/* This CPU switches to @next, NULL is idle; as the scheduler does it. */
+void fk_switch(struct fake_kernel *fk, struct ksys_task *next);
+/* This CPU's task exits, and idle follows. */
+void fk_exit(struct fake_kernel *fk);
+/* The kernel drops a dead task: its struct is used anew. */
+void fk_reap(struct fake_kernel *fk, struct ksys_task *task);
+/* Idle for @ns, with the timers' interrupts. */
+void fk_sleep(struct fake_kernel *fk, uint64_t ns);
+/* @task's; perf_event_open for it. */
+long fk_open_task(struct fake_kernel *fk, const struct perf_event_attr *attr,
+		  const struct ksys_task *task, int group_fd);
+
 /* The timer's tick. */
 void fk_tick(struct fake_kernel *fk);
 void fk_mask(struct fake_kernel *fk);

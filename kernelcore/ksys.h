@@ -118,6 +118,9 @@ int ksys_irq_request(struct ksys *sys, unsigned intid);
 /* Enable or disable it at the GIC for the CPU of @hal. */
 void ksys_irq_enable(struct ksys *sys, struct hal *hal, unsigned intid, bool on);
 
+/* [irq] Where the interrupt that this CPU serves came from; NULL: none is served. */
+const struct hal_regs *ksys_irq_regs(struct ksys *sys);
+
 /* [irq] Deferred work: fn(arg) runs once on this CPU, IRQs masked, after the
  * interrupt (or at once after the current IRQ-off region when none is active).
  * Queueing a queued item does nothing. @work lives with its owner. */

@@ -8,11 +8,15 @@
 #include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/context.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/pmu.h"
 #include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/ring.h"
 #include "kernelcore/perf/slots.h"
 
 enum {
+	CLOCK_REALTIME_ID = 0,
+	CLOCK_BOOTTIME_ID = 7,
+	CLOCK_TAI_ID = 11,
 	OPEN_FLAGS = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP |
 		     PERF_FLAG_FD_CLOEXEC,
 	READ_SIZE_MAX = 16 * 1024,
@@ -71,6 +75,8 @@ void perf_event_wakeup(struct kperf_event *event)
 {
 	struct kperf_event *other;
 
+	if (event->parent)
+		event = event->parent;
 	if (!event->ring)
 		return;
 	perf_list_for_each(other, &event->ring->events, struct kperf_event, ring_entry)
@@ -127,7 +133,7 @@ int perf_event_set_output(struct kperf_event *event, struct kperf_event *output)
 		if (event == output || output->cpu != event->cpu)
 			return -EINVAL;
 		/* without a CPU in common it takes one task */
-		if (output->cpu == -1 && output->ctx != event->ctx)
+		if (output->cpu == -1 && output->target != event->target)
 			return -EINVAL;
 		if (clock_of(output) != clock_of(event) ||
 		    output->attr.u.a.write_backward != event->attr.u.a.write_backward)
@@ -147,6 +153,21 @@ int perf_event_set_output(struct kperf_event *event, struct kperf_event *output)
 
 /* --- birth and death ------------------------------------------------------- */
 
+/* What the fast ways out of hooks and software events look at. Children are not
+ * counted: they do not outlive their parents. */
+static void account(struct kperf_event *event, bool born)
+{
+	struct kperf *perf = event->perf;
+
+	event->accounted = born;
+	if (event->attach_task)
+		atomic_fetch_add_explicit(&perf->task_events, born ? 1u : -1u,
+					  memory_order_relaxed);
+	if (event->kind == PERF_KIND_SW)
+		atomic_fetch_add_explicit(&perf->sw_enabled[event->attr.u.a.config],
+					  born ? 1u : -1u, memory_order_relaxed);
+}
+
 static void event_free(struct kperf_event *event)
 {
 	struct kperf *perf = event->perf;
@@ -154,27 +175,53 @@ static void event_free(struct kperf_event *event)
 	ksys_irq_work_cancel(perf->sys, &event->pending_irq);
 	if (event->ring)
 		perf_event_attach_ring(event, NULL);
+	if (event->accounted)
+		account(event, false);
 	if (event->ctx)
 		perf_ctx_put(event->ctx);
+	ksys_task_put(perf->sys, event->target);
+	ksys_task_put(perf->sys, event->observer);
 	perf_list_del(&event->all);
 	ksys_free(perf->sys, event);
 }
 
 void perf_event_put(struct kperf_event *event)
 {
-	struct kperf *perf = event->perf;
+	while (event && --event->refs == 0) {
+		struct kperf_event *parent = event->parent;
 
-	if (--event->refs)
-		return;
+		event_free(event);
+		event = parent;
+	}
+}
+
+/* Linux perf_event_release_kernel(): nobody can ask for the counts any more, so
+ * the children go too, whatever they still count. */
+static void release(struct kperf_event *event)
+{
+	perf_list_del(&event->owner_entry);
 	perf_ctx_remove(event, PERF_DETACH_GROUP | PERF_DETACH_DEAD);
-	if (event->attach_task)
-		atomic_fetch_sub_explicit(&perf->task_events, 1, memory_order_relaxed);
-	event_free(event);
+	while (!perf_list_empty(&event->children)) {
+		struct kperf_event *child = perf_list_entry(
+			event->children.next, struct kperf_event, child_entry);
+
+		perf_ctx_remove(child, PERF_DETACH_GROUP);
+		perf_list_del(&child->child_entry);
+		perf_event_put(child);
+	}
+}
+
+void perf_event_put_file(struct kperf_event *event)
+{
+	if (--event->files)
+		return;
+	release(event);
+	perf_event_put(event);
 }
 
 void kperf_release(struct kperf_event *event)
 {
-	perf_event_put(event);
+	perf_event_put_file(event);
 }
 
 int kperf_event_counter(const struct kperf_event *event)
@@ -182,18 +229,43 @@ int kperf_event_counter(const struct kperf_event *event)
 	return event->hw.counter < 0 ? -ENOENT : event->hw.counter;
 }
 
-static void event_init(struct kperf *perf, struct kperf_event *event,
-		       const struct perf_attr *attr, int cpu, struct kperf_event *leader)
+static void init_lists(struct kperf_event *event)
+{
+	perf_list_init(&event->owner_entry);
+	perf_list_init(&event->children);
+	perf_list_init(&event->child_entry);
+	perf_list_init(&event->ctx_entry);
+	perf_list_init(&event->group_entry);
+	perf_list_init(&event->siblings);
+	perf_list_init(&event->sibling_entry);
+	perf_list_init(&event->sw_entry);
+	perf_list_init(&event->ring_entry);
+}
+
+static void hold_task(struct ksys_task **where, struct ksys_task *task)
+{
+	*where = task;
+	if (task)
+		ksys_task_get(task);
+}
+
+static struct kperf_event *event_alloc(struct kperf *perf, const struct perf_attr *attr,
+				       int cpu, struct ksys_task *target)
 {
 	const struct perf_event_attr *a = &attr->u.a;
+	struct kperf_event *event = ksys_alloc(perf->sys, sizeof(*event));
 
+	if (!event)
+		return NULL;
 	event->perf = perf;
 	event->attr = *attr;
 	event->cpu = cpu;
-	event->refs = 1;
-	event->observer = ksys_current(perf->sys);
+	event->files = event->refs = 1;
+	hold_task(&event->observer, ksys_current(perf->sys));
+	hold_task(&event->target, target);
+	event->attach_task = target != NULL;
 	event->id = ++perf->next_id;
-	event->leader = leader ? leader : event;
+	event->leader = event;
 	event->oncpu = -1;
 	event->state = a->disabled ? PERF_EVENT_OFF : PERF_EVENT_INACTIVE;
 	event->hw.counter = -1;
@@ -204,18 +276,50 @@ static void event_init(struct kperf *perf, struct kperf_event *event,
 	event->hw.period_left = (int64_t)event->hw.sample_period;
 	event->pending_irq.fn = pending_irq;
 	event->pending_irq.arg = event;
-	perf_list_init(&event->ctx_entry);
-	perf_list_init(&event->group_entry);
-	perf_list_init(&event->siblings);
-	perf_list_init(&event->sibling_entry);
-	perf_list_init(&event->ring_entry);
+	init_lists(event);
 	perf_list_add_tail(&perf->events, &event->all);
+	return event;
+}
+
+struct kperf_event *perf_event_inherit(struct kperf_event *parent,
+				       struct perf_context *ctx,
+				       struct kperf_event *leader)
+{
+	enum perf_event_state state = parent->state;
+	struct kperf_event *event;
+
+	if (parent->parent)
+		parent = parent->parent;
+	event = event_alloc(parent->perf, &parent->attr, parent->cpu, ctx->task);
+	if (!event)
+		return NULL;
+	ksys_task_put(parent->perf->sys, event->observer);
+	hold_task(&event->observer, parent->observer);
+	event->parent = parent;
+	parent->refs++;
+	if (leader)
+		event->leader = leader;
+	if (perf_event_init_pmu(event)) {
+		/* what the parent could be, the child can */
+		perf_event_put(event);
+		return NULL;
+	}
+	event->state = state >= PERF_EVENT_INACTIVE ? PERF_EVENT_INACTIVE : PERF_EVENT_OFF;
+	if (parent->attr.u.a.freq) {
+		event->hw.sample_period = parent->hw.sample_period;
+		event->hw.last_period = event->hw.sample_period;
+		event->hw.period_left = (int64_t)event->hw.sample_period;
+	}
+	event->ctx = ctx;
+	perf_ctx_get(ctx);
+	perf_event_header_size(event);
+	return event;
 }
 
 /* A member that is off at open takes no counter in the trial, as in Linux. */
 static bool try_slot(struct perf_slot_set *set, const struct kperf_event *event)
 {
-	if (event->state < PERF_EVENT_OFF)
+	if (event->kind != PERF_KIND_HW || event->state < PERF_EVENT_OFF)
 		return true;
 	if (event->state == PERF_EVENT_OFF && !event->attr.u.a.enable_on_exec)
 		return true;
@@ -322,11 +426,15 @@ static int check_clock(const struct kperf_event *event)
 {
 	const struct perf_event_attr *a = &event->attr.u.a;
 
-	/* only these may be read in an NMI, and the PMU promises no less */
-	if (a->use_clockid && a->clockid != CLOCK_MONOTONIC_ID &&
-	    a->clockid != CLOCK_MONOTONIC_RAW_ID)
-		return -EINVAL;
-	return 0;
+	if (!a->use_clockid || a->clockid == CLOCK_MONOTONIC_ID ||
+	    a->clockid == CLOCK_MONOTONIC_RAW_ID)
+		return 0;
+	/* the others may not be read in an NMI, and the PMU promises no less */
+	if (event->kind != PERF_KIND_HW &&
+	    (a->clockid == CLOCK_REALTIME_ID || a->clockid == CLOCK_BOOTTIME_ID ||
+	     a->clockid == CLOCK_TAI_ID))
+		return 0;
+	return -EINVAL;
 }
 
 /* What Linux perf_event_alloc() finds out, and what follows before a context. */
@@ -336,7 +444,7 @@ static int init_pmu(struct kperf_event *event, const struct open_args *args)
 	int ret = check_inherit_read(event);
 
 	if (!ret)
-		ret = perf_attr_init_hw(event);
+		ret = perf_event_init_pmu(event);
 	if (!ret && !group_fits(event))
 		ret = -EINVAL;
 	if (!ret)
@@ -346,7 +454,8 @@ static int init_pmu(struct kperf_event *event, const struct open_args *args)
 		ret = -EBADF;
 	if (!ret)
 		ret = perf_callchain_check(event);
-	if (!ret && perf_event_is_sampling(event) && !perf->irq_requested)
+	if (!ret && event->kind == PERF_KIND_HW && perf_event_is_sampling(event) &&
+	    !perf->irq_requested)
 		ret = -EOPNOTSUPP;
 	if (!ret)
 		ret = check_clock(event);
@@ -355,11 +464,11 @@ static int init_pmu(struct kperf_event *event, const struct open_args *args)
 	return ret;
 }
 
+/* Linux perf_check_permission(). */
 static int check_permission(struct kperf *perf, const struct open_args *args)
 {
-	/* another task needs rights; ptrace's rules are not built yet */
-	if (!args->task || args->task == ksys_current(perf->sys) ||
-	    perf_perfmon_capable(perf))
+	if (!args->task || perf_perfmon_capable(perf) ||
+	    ksys_may_attach(perf->sys, args->task))
 		return 0;
 	return -EACCES;
 }
@@ -370,6 +479,8 @@ static int get_context(struct kperf_event *event, const struct open_args *args)
 	int ret;
 
 	if (args->task) {
+		if (ksys_task_dead(args->task))
+			return -ESRCH;
 		event->ctx = perf_ctx_get_task(perf, args->task);
 		return event->ctx ? 0 : -ENOMEM;
 	}
@@ -383,14 +494,9 @@ static int get_context(struct kperf_event *event, const struct open_args *args)
 
 static int check_online(const struct kperf_event *event, const struct open_args *args)
 {
-	struct kperf *perf = event->perf;
-
 	if (args->task)
 		return 0;
-	if (!perf->cpus[event->cpu].hal)
-		return -ENODEV;
-	/* work on another CPU's counters needs a cross-CPU call: not built yet */
-	return event->cpu == (int)hal_cpu_id(ksys_hal(perf->sys)) ? 0 : -EOPNOTSUPP;
+	return event->perf->cpus[event->cpu].hal ? 0 : -ENODEV;
 }
 
 static int check_group(const struct kperf_event *event, const struct open_args *args)
@@ -429,19 +535,52 @@ static int join(struct kperf_event *event, const struct open_args *args)
 	return ret;
 }
 
+static bool moves_group(const struct kperf_event *event)
+{
+	const struct kperf_event *leader = event->leader;
+
+	return leader != event && event->kind == PERF_KIND_HW && leader->software_group;
+}
+
+/* Linux perf_event__state_init(). */
+static void state_init(struct kperf_event *event)
+{
+	event->state = event->attr.u.a.disabled ? PERF_EVENT_OFF : PERF_EVENT_INACTIVE;
+}
+
+/* A hardware event joins software events: the group leaves its context and comes
+ * back as one that waits for counters, its members first, each as it was
+ * opened. */
+static void move_group(struct kperf_event *leader)
+{
+	struct perf_context *ctx = leader->ctx;
+	struct kperf_event *sibling;
+
+	perf_ctx_remove(leader, 0);
+	perf_list_for_each(sibling, &leader->siblings, struct kperf_event, sibling_entry)
+		perf_ctx_remove(sibling, 0);
+	perf_list_for_each(sibling, &leader->siblings, struct kperf_event, sibling_entry)
+	{
+		state_init(sibling);
+		perf_ctx_install(ctx, sibling);
+	}
+	state_init(leader);
+	perf_ctx_install(ctx, leader);
+}
+
 static int open_event(struct kperf *perf, const struct open_args *args,
-		      struct kperf_event **out)
+		      struct perf_task *opener, struct kperf_event **out)
 {
 	struct kperf_event *event;
 	int ret = check_target(perf, args);
 
 	if (ret)
 		return ret;
-	event = ksys_alloc(perf->sys, sizeof(*event));
+	event = event_alloc(perf, &args->attr, args->cpu, args->task);
 	if (!event)
 		return -ENOMEM;
-	event_init(perf, event, &args->attr, args->cpu, args->leader);
-	event->attach_task = args->task != NULL;
+	if (args->leader)
+		event->leader = args->leader;
 	ret = init_pmu(event, args);
 	if (!ret)
 		ret = join(event, args);
@@ -450,10 +589,12 @@ static int open_event(struct kperf *perf, const struct open_args *args,
 		return ret;
 	}
 	/* From here on nothing fails. */
+	if (moves_group(event))
+		move_group(event->leader);
 	perf_event_header_size(event);
-	if (event->attach_task)
-		atomic_fetch_add_explicit(&perf->task_events, 1, memory_order_relaxed);
+	account(event, true);
 	perf_ctx_install(event->ctx, event);
+	perf_list_add_tail(&opener->owned, &event->owner_entry);
 	*out = event;
 	return 0;
 }
@@ -463,6 +604,7 @@ long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
 {
 	struct open_args args = {
 		.pid = pid, .cpu = cpu, .group_fd = group_fd, .flags = flags};
+	struct perf_task *opener;
 	struct kperf_event *event;
 	int fd, ret;
 
@@ -477,19 +619,24 @@ long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
 		return ret;
 	if (!args.attr.u.a.sample_max_stack)
 		args.attr.u.a.sample_max_stack = PERF_CHAIN_FRAMES;
+	opener = perf_task_get(perf, ksys_current(perf->sys));
+	if (!opener)
+		return -ENOMEM;
 	fd = ksys_fd_reserve(perf->sys, flags & PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return fd;
-	ret = find_group(perf, &args);
+	ret = fd < 0 ? fd : find_group(perf, &args);
 	if (!ret)
 		ret = find_task(perf, &args);
 	if (!ret)
-		ret = open_event(perf, &args, &event);
-	ksys_task_put(perf->sys, args.task);
+		ret = open_event(perf, &args, opener, &event);
 	if (ret) {
-		ksys_fd_cancel(perf->sys, fd);
-		return ret;
+		if (args.task)
+			perf_task_trim(perf, args.task);
+		perf_task_trim(perf, ksys_current(perf->sys));
+		if (fd >= 0)
+			ksys_fd_cancel(perf->sys, fd);
+	} else {
+		ksys_fd_install(perf->sys, fd, event);
 	}
-	ksys_fd_install(perf->sys, fd, event);
-	return fd;
+	ksys_task_put(perf->sys, args.task);
+	return ret ? ret : fd;
 }

@@ -27,6 +27,14 @@ enum perf_event_state {
 	PERF_EVENT_ACTIVE = 1,
 };
 
+/* What counts it. */
+enum perf_kind {
+	PERF_KIND_HW, /* a counter of the PMU */
+	PERF_KIND_SW, /* the kernel: kperf_sw_event() */
+	PERF_KIND_CPU_CLOCK,
+	PERF_KIND_TASK_CLOCK,
+};
+
 /* The event's side of a counter. */
 struct perf_hw {
 	uint64_t evtype; /* event number and filter bits */
@@ -36,7 +44,9 @@ struct perf_hw {
 	int counter;		/* -1: on none */
 	uint64_t sample_period; /* half range for an event that only counts */
 	uint64_t last_period;	/* the period that ended last */
-	int64_t period_left;	/* <= 0: it ended and nobody served it */
+	int64_t period_left;	/* <= 0: it ended and nobody served it; of a
+				 * software event: below 0 until it ends; of a
+				 * stopped clock: ns of its timer, 0 is all */
 	uint64_t prev_count;	/* the counter when count was up to date */
 	uint64_t interrupts;	/* since the tick of interrupts_seq; see freq.h */
 	uint64_t interrupts_seq;
@@ -51,9 +61,19 @@ struct kperf_event {
 	struct perf_attr attr;
 	uint64_t id;
 	int cpu; /* -1: any */
+	enum perf_kind kind;
 	bool attach_task;
-	unsigned refs;		    /* the fd and each mapping */
-	struct ksys_task *observer; /* whose pid namespace; NULL: it has exited */
+	bool accounted;		    /* in kperf.task_events, sw_enabled */
+	unsigned files;		    /* the fd and each mapping */
+	unsigned refs;		    /* all those together, and each child */
+	struct ksys_task *observer; /* held: whose pid namespace */
+	struct ksys_task *target;   /* held: whose event; NULL: a CPU's */
+	struct perf_list owner_entry; /* perf_task.owned */
+
+	/* inheritance: children are in one list, whosever child they are */
+	struct kperf_event *parent;
+	struct perf_list children, child_entry;
+	uint64_t child_count, child_time_enabled, child_time_running;
 
 	struct perf_context *ctx;
 	bool in_context; /* on ctx->events */
@@ -63,11 +83,15 @@ struct kperf_event {
 	struct kperf_event *leader;   /* itself when alone */
 	struct perf_list siblings, sibling_entry;
 	unsigned nr_siblings;
+	unsigned generation;	/* of the group: members that came or went */
+	bool software_group;	/* of a leader: no member needs a counter */
 	uint64_t read_size;
 
 	enum perf_event_state state;
 	int oncpu; /* -1: inactive */
 	struct perf_hw hw;
+	struct perf_list sw_entry;   /* perf_cpu.sw_events */
+	struct ksys_hrtimer hrtimer; /* a sampling clock's */
 	uint64_t count;
 	uint64_t tstamp, total_time_enabled, total_time_running; /* ns */
 
@@ -86,6 +110,18 @@ static inline bool perf_event_is_sampling(const struct kperf_event *event)
 	return event->attr.u.a.sample_period != 0;
 }
 
+/* Linux primary_event_id(): an inherited event goes by its parent's. */
+static inline uint64_t perf_event_primary_id(const struct kperf_event *event)
+{
+	return event->parent ? event->parent->id : event->id;
+}
+
+/* With what children that are gone had. */
+static inline uint64_t perf_event_total(const struct kperf_event *event)
+{
+	return event->count + event->child_count;
+}
+
 /* Bytes a read() wants, for the group as it is. */
 void perf_event_header_size(struct kperf_event *event);
 
@@ -100,6 +136,14 @@ int perf_event_set_output(struct kperf_event *event, struct kperf_event *output)
 void perf_event_wakeup(struct kperf_event *event);
 
 /* One of fd and mappings is gone. */
+void perf_event_put_file(struct kperf_event *event);
+/* A reference is; the last one's event leaves no trace. */
 void perf_event_put(struct kperf_event *event);
+
+/* Linux inherit_event(): @parent's (or its parent's) for @child's context, on
+ * none of the lists yet. NULL: no memory. */
+struct kperf_event *perf_event_inherit(struct kperf_event *parent,
+				       struct perf_context *ctx,
+				       struct kperf_event *leader);
 
 #endif

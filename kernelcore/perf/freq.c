@@ -7,6 +7,7 @@
 #include "kernelcore/ksys.h"
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/pmu.h"
 #include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/sample.h"
 #include "kernelcore/perf/slots.h"
@@ -108,10 +109,10 @@ static void adjust(struct perf_cpu *cpu, struct kperf_event *event, uint64_t nse
 	if (!perf_freq_step(hw, event->attr.u.a.sample_freq, nsec, count))
 		return;
 	if (running)
-		perf_slot_stop(cpu, event);
+		perf_event_stop(cpu, event);
 	hw->period_left = 0;
 	if (running)
-		perf_slot_start(cpu, event);
+		perf_event_start(cpu, event);
 }
 
 static bool has_freq(const struct kperf_event *event)
@@ -143,7 +144,7 @@ static uint64_t samples_a_tick(const struct kperf *perf)
 }
 
 /* Linux __perf_event_account_interrupt(). */
-bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event)
+bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event, bool brake)
 {
 	struct perf_hw *hw = &event->hw;
 	uint64_t limit = samples_a_tick(cpu->perf);
@@ -155,7 +156,7 @@ bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event)
 	} else {
 		hw->interrupts++;
 	}
-	if (hw->interrupts >= limit) {
+	if (brake && hw->interrupts >= limit) {
 		cpu->throttled++;
 		hw->interrupts = PERF_THROTTLED;
 		perf_throttle_output(cpu, event, PERF_RECORD_THROTTLE);
@@ -184,16 +185,16 @@ static void tick_event(struct perf_cpu *cpu, struct kperf_event *event)
 	if (hw->interrupts == PERF_THROTTLED) {
 		perf_freq_unthrottle(cpu, event);
 		if (!has_freq(event) || cpu->perf->policy->tick_starts_twice)
-			perf_slot_start(cpu, event);
+			perf_event_start(cpu, event);
 	}
 	if (!has_freq(event))
 		return;
-	perf_slot_stop(cpu, event);
+	perf_event_stop(cpu, event);
 	delta = (int64_t)(event->count - hw->freq_count_stamp);
 	hw->freq_count_stamp = event->count;
 	if (delta > 0)
 		adjust(cpu, event, TICK_NS, (uint64_t)delta, false);
-	perf_slot_start(cpu, event);
+	perf_event_start(cpu, event);
 }
 
 /* All of a context's events, the youngest first. */

@@ -32,8 +32,8 @@ int64_t perf_freq_filter(int64_t period, int64_t ideal);
 bool perf_freq_step(struct perf_hw *hw, uint64_t freq, uint64_t nsec, uint64_t count);
 
 /* [irq] @event has overflowed: count it. True: it is throttled now, and has
- * said so in its ring. */
-bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event);
+ * said so in its ring; never without @brake. */
+bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event, bool brake);
 /* [irq] Let a throttled event go on, with a record of it; its counter is the
  * caller's to start. */
 void perf_freq_unthrottle(struct perf_cpu *cpu, struct kperf_event *event);

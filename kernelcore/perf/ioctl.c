@@ -4,17 +4,11 @@
 #include <linux/perf_event.h>
 
 #include "kernelcore/perf/attr.h"
+#include "kernelcore/perf/context.h"
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/mmap_page.h"
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/ring.h"
-
-static void reset(struct kperf_event *event)
-{
-	perf_ctx_read(event, false);
-	event->count = 0;
-	perf_mmap_page_update(event);
-}
 
 static long refresh(struct kperf_event *event, uint64_t arg)
 {
@@ -112,18 +106,17 @@ static long modify_attributes(struct kperf_event *event, uint64_t arg)
 
 /* ENABLE, DISABLE, RESET: of the event, or of its whole group. Only bit 0 of
  * the argument is looked at. */
-static long for_each(struct kperf_event *event, uint64_t arg,
-		     void (*fn)(struct kperf_event *))
+static long for_each(struct kperf_event *event, uint64_t arg, enum perf_family_op op)
 {
 	struct kperf_event *leader = event->leader, *sibling;
 
 	if (!(arg & PERF_IOC_FLAG_GROUP)) {
-		fn(event);
+		perf_ctx_family(event, op);
 		return 0;
 	}
-	fn(leader);
+	perf_ctx_family(leader, op);
 	perf_list_for_each(sibling, &leader->siblings, struct kperf_event, sibling_entry)
-		fn(sibling);
+		perf_ctx_family(sibling, op);
 	return 0;
 }
 
@@ -131,11 +124,11 @@ long kperf_ioctl(struct kperf_event *event, uint32_t cmd, uint64_t arg)
 {
 	switch (cmd) {
 	case PERF_EVENT_IOC_ENABLE:
-		return for_each(event, arg, perf_ctx_enable);
+		return for_each(event, arg, PERF_FAMILY_ENABLE);
 	case PERF_EVENT_IOC_DISABLE:
-		return for_each(event, arg, perf_ctx_disable);
+		return for_each(event, arg, PERF_FAMILY_DISABLE);
 	case PERF_EVENT_IOC_RESET:
-		return for_each(event, arg, reset);
+		return for_each(event, arg, PERF_FAMILY_RESET);
 	case PERF_EVENT_IOC_REFRESH:
 		return refresh(event, arg);
 	case PERF_EVENT_IOC_PERIOD:

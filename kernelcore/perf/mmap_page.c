@@ -43,7 +43,7 @@ void perf_mmap_page_update(struct kperf_event *event)
 	page->lock++;
 	atomic_signal_fence(memory_order_seq_cst);
 	page->index = 0; /* no user access to counters (perf_user_access 0) */
-	page->offset = (int64_t)event->count;
+	page->offset = (int64_t)perf_event_total(event);
 	page->time_enabled = enabled;
 	page->time_running = running;
 	page->cap_user_rdpmc = event->hw.user_read;
@@ -171,7 +171,7 @@ long kperf_mmap(struct kperf_event *event, uint64_t size, uint64_t pgoff, unsign
 	if (ret)
 		return ret;
 	event->mmap_count++;
-	event->refs++;
+	event->files++;
 	*pages = event->ring->pages;
 	*npages = nr_pages + 1;
 	return 0;
@@ -203,5 +203,5 @@ void kperf_munmap(struct kperf_event *event)
 		}
 	}
 	perf_ring_put(ring);
-	perf_event_put(event);
+	perf_event_put_file(event);
 }

@@ -3,6 +3,8 @@
  * The overflow interrupt. Everything here runs with IRQs off: no allocation,
  * no loop that the user's input bounds.
  */
+#include "kernelcore/perf/overflow.h"
+
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/freq.h"
 #include "kernelcore/perf/perf.h"
@@ -10,22 +12,21 @@
 #include "kernelcore/perf/sample.h"
 #include "kernelcore/perf/slots.h"
 
-/* Linux __perf_event_overflow(). True: stop the counter. */
-static bool event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
-			   const struct hal_regs *regs, uint64_t period)
+bool perf_event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
+			 const struct perf_overflow *overflow)
 {
 	bool stop;
 
 	/* A counting event's wrap at half range is no sample. */
 	if (!perf_event_is_sampling(event))
 		return false;
-	stop = perf_freq_account(cpu, event);
+	stop = perf_freq_account(cpu, event, overflow->brake);
 	if (event->event_limit && --event->event_limit == 0) {
 		stop = true;
 		event->pending_disable = true;
 		ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
 	}
-	perf_sample_output(cpu, event, regs, period);
+	perf_sample_output(cpu, event, overflow->regs, overflow->period, overflow->addr);
 	return stop;
 }
 
@@ -33,15 +34,16 @@ static void serve(struct perf_cpu *cpu, struct perf_slot *slot,
 		  const struct hal_regs *regs)
 {
 	struct kperf_event *event = slot->event;
-	uint64_t period;
+	struct perf_overflow overflow = {.regs = regs, .brake = true};
 
 	perf_slot_update(cpu, event);
 	/* the period that this overflow ends, before the next one is set */
-	period = event->hw.last_period;
-	hal_story(cpu->hal, HAL_STORY_SERVE, event->id, slot->counter, period, NULL);
+	overflow.period = event->hw.last_period;
+	hal_story(cpu->hal, HAL_STORY_SERVE, event->id, slot->counter, overflow.period,
+		  NULL);
 	if (!perf_slot_set_period(cpu, event))
 		return;
-	if (event_overflow(cpu, event, regs, period))
+	if (perf_event_overflow(cpu, event, &overflow))
 		perf_pmu_disable(cpu->hal, slot);
 }
 

@@ -14,6 +14,9 @@ static bool cpu_init(struct kperf *perf, struct perf_cpu *cpu)
 	cpu->perf = perf;
 	perf_ctx_init(&cpu->ctx, perf);
 	cpu->ctx.is_cpu = true;
+	perf_mux_init(cpu);
+	for (unsigned i = 0; i < KPERF_SWS; i++)
+		perf_list_init(&cpu->sw_events[i]);
 	cpu->slots_memory = ksys_alloc(perf->sys, size + PERF_SLOT_SIZE);
 	if (!cpu->slots_memory)
 		return false;
@@ -35,7 +38,7 @@ int kperf_create(struct ksys *sys, const char *profile, struct kperf **out)
 	perf->sys = sys;
 	perf->policy = policy;
 	perf_list_init(&perf->events);
-	perf_list_init(&perf->contexts);
+	perf_list_init(&perf->tasks);
 	for (unsigned i = 0; i < ksys_ncpus(sys) && i < KSYS_MAX_CPUS; i++) {
 		if (!cpu_init(perf, &perf->cpus[i])) {
 			kperf_destroy(perf);
@@ -50,17 +53,15 @@ void kperf_destroy(struct kperf *perf)
 {
 	struct ksys *sys = perf->sys;
 
-	/* contexts of tasks that still live, all of them empty */
-	while (!perf_list_empty(&perf->contexts)) {
-		struct perf_context *ctx =
-			perf_list_entry(perf->contexts.next, struct perf_context, entry);
-
-		if (ctx->task)
-			*ksys_task_perf(ctx->task) = NULL;
-		perf_ctx_put(ctx);
-	}
-	for (unsigned i = 0; i < KSYS_MAX_CPUS; i++)
+	/* of tasks that still live; they have no events */
+	while (!perf_list_empty(&perf->tasks))
+		perf_task_drop(perf, perf_list_entry(perf->tasks.next, struct perf_task,
+						     entry));
+	for (unsigned i = 0; i < KSYS_MAX_CPUS; i++) {
+		if (perf->cpus[i].mux_on)
+			perf_mux_stop(&perf->cpus[i]);
 		ksys_free(sys, perf->cpus[i].slots_memory);
+	}
 	ksys_free(sys, perf);
 }
 

@@ -35,6 +35,9 @@ struct perf_cpu {
 	unsigned throttled;	       /* overflows that did, since the last tick */
 	struct perf_context ctx;       /* events that follow the CPU */
 	struct perf_context *task_ctx; /* of the task that runs, when it is in */
+	struct perf_list sw_events[KPERF_SWS]; /* of PERF_KIND_SW that are on */
+	struct ksys_hrtimer mux; /* flexible groups take turns */
+	bool mux_on;
 };
 
 struct kperf {
@@ -49,7 +52,9 @@ struct kperf {
 	uint64_t mlock_pages;	   /* charged under perf_event_mlock_kb */
 	uint64_t pinned_pages;	   /* charged beyond it */
 	struct perf_list events;   /* all that exist */
-	struct perf_list contexts; /* of tasks */
+	struct perf_list tasks;	   /* struct perf_task */
+	atomic_uint sw_enabled[KPERF_SWS]; /* events that exist: 0 is the fast way
+					    * out of kperf_sw_event() */
 	struct perf_cpu cpus[KSYS_MAX_CPUS];
 };
 

@@ -57,6 +57,8 @@ static const struct kperf_policy policies[] = {
 		 * uprobe 9 */
 		.other_pmu_types = 1u << 1 | 1u << 2 | 1u << 5 | 1u << 6 | 1u << 7 |
 				   1u << 8 | 1u << 9,
+		.cpu_clock_type = 6,
+		.task_clock_type = 7,
 		.extended_hw_type = true,
 		.tick_leaders_only = true,
 		.tick_starts_twice = false,

@@ -35,6 +35,8 @@ struct kperf_policy {
 	/* perf_init_event() */
 	uint32_t pmu_type;	  /* of armv8_pmuv3 */
 	uint32_t other_pmu_types; /* mask: types that belong to other PMUs */
+	uint32_t cpu_clock_type;  /* PMUs of their own; 0: of the software type */
+	uint32_t task_clock_type;
 	bool extended_hw_type;	  /* PERF_PMU_CAP_EXTENDED_HW_TYPE */
 
 	/* perf_event_task_tick() */

@@ -193,10 +193,14 @@ static void write_lost(struct perf_output *out)
 bool perf_output_begin(struct perf_output *out, struct hal *hal,
 		       struct kperf_event *event, uint32_t type, uint32_t size)
 {
-	struct perf_ring *ring = event->ring;
+	struct perf_ring *ring;
 	uint64_t want = size;
 	bool have_lost;
 
+	/* an inherited event's records are its parent's */
+	if (event->parent)
+		event = event->parent;
+	ring = event->ring;
 	if (!ring)
 		return false;
 	*out = (struct perf_output){.hal = hal, .ring = ring, .event = event};

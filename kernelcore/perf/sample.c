@@ -8,6 +8,7 @@
 #include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/pmu.h"
 #include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/ring.h"
 #include "kernelcore/perf/slots.h"
@@ -36,12 +37,11 @@ static uint64_t pair(uint32_t low, uint32_t high)
 static uint64_t tid_entry(const struct kperf_event *event)
 {
 	const struct ksys_task *task = ksys_current(event->perf->sys);
-	const struct ksys_task *observer = event->observer ? event->observer : task;
 
 	if (!task)
 		return 0;
-	return pair((uint32_t)ksys_task_tgid(task, observer),
-		    (uint32_t)ksys_task_tid(task, observer));
+	return pair((uint32_t)ksys_task_tgid(task, event->observer),
+		    (uint32_t)ksys_task_tid(task, event->observer));
 }
 
 /* What a record says of where and when it was written. */
@@ -79,7 +79,7 @@ struct sample {
 	struct perf_cpu *cpu;
 	struct kperf_event *event;
 	const struct hal_regs *regs;
-	uint64_t type, period;
+	uint64_t type, period, addr;
 	struct stamp stamp;
 	const uint64_t *chain;
 	uint64_t user_abi;
@@ -198,7 +198,7 @@ static void put(struct writer *w, uint64_t word)
 
 static void put_scalars(struct writer *w, const struct sample *s)
 {
-	uint64_t id = s->event->id;
+	uint64_t id = perf_event_primary_id(s->event);
 
 	if (s->type & PERF_SAMPLE_IDENTIFIER)
 		put(w, id);
@@ -209,11 +209,11 @@ static void put_scalars(struct writer *w, const struct sample *s)
 	if (s->type & PERF_SAMPLE_TIME)
 		put(w, s->stamp.time);
 	if (s->type & PERF_SAMPLE_ADDR)
-		put(w, 0); /* this PMU has none to give */
+		put(w, s->addr);
 	if (s->type & PERF_SAMPLE_ID)
 		put(w, id);
 	if (s->type & PERF_SAMPLE_STREAM_ID)
-		put(w, id);
+		put(w, s->event->id);
 	if (s->type & PERF_SAMPLE_CPU)
 		put(w, s->stamp.cpu);
 	if (s->type & PERF_SAMPLE_PERIOD)
@@ -227,10 +227,10 @@ static void put_member(struct writer *w, const struct sample *s,
 
 	/* the sampled event was brought up to date by its overflow */
 	if (member != s->event && member->state == PERF_EVENT_ACTIVE)
-		perf_slot_update(s->cpu, member);
+		perf_event_update(s->cpu, member);
 	put(w, member->count);
 	if (format & PERF_FORMAT_ID)
-		put(w, member->id);
+		put(w, perf_event_primary_id(member));
 	if (format & PERF_FORMAT_LOST)
 		put(w, atomic_load_explicit(&member->lost_samples, memory_order_relaxed));
 }
@@ -256,7 +256,7 @@ static void put_read(struct writer *w, const struct sample *s)
 		put(w, running);
 	if (!(format & PERF_FORMAT_GROUP)) {
 		if (format & PERF_FORMAT_ID)
-			put(w, s->event->id);
+			put(w, perf_event_primary_id(s->event));
 		if (format & PERF_FORMAT_LOST)
 			put(w, atomic_load_explicit(&s->event->lost_samples,
 						    memory_order_relaxed));
@@ -378,13 +378,13 @@ size_t perf_trailer_build(struct hal *hal, struct kperf_event *event,
 	if (type & PERF_SAMPLE_TIME)
 		buf[n++] = stamp.time;
 	if (type & PERF_SAMPLE_ID)
-		buf[n++] = event->id;
+		buf[n++] = perf_event_primary_id(event);
 	if (type & PERF_SAMPLE_STREAM_ID)
 		buf[n++] = event->id;
 	if (type & PERF_SAMPLE_CPU)
 		buf[n++] = stamp.cpu;
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		buf[n++] = event->id;
+		buf[n++] = perf_event_primary_id(event);
 	return n * sizeof(*buf);
 }
 
@@ -407,7 +407,7 @@ static void count_wakeup_events(struct perf_output *out)
 }
 
 void perf_sample_output(struct perf_cpu *cpu, struct kperf_event *event,
-			const struct hal_regs *regs, uint64_t period)
+			const struct hal_regs *regs, uint64_t period, uint64_t addr)
 {
 	struct sample s;
 	struct perf_output out;
@@ -419,6 +419,7 @@ void perf_sample_output(struct perf_cpu *cpu, struct kperf_event *event,
 	s.regs = regs;
 	s.type = event->attr.u.a.sample_type;
 	s.period = period;
+	s.addr = addr;
 	s.chain = NULL;
 	s.user_abi = REGS_NONE;
 	s.stack_size = 0;
@@ -441,7 +442,7 @@ void perf_throttle_output(struct perf_cpu *cpu, struct kperf_event *event, uint3
 	struct perf_output out;
 
 	buf[1] = hal_clock_ns(cpu->hal);
-	buf[2] = event->id;
+	buf[2] = perf_event_primary_id(event);
 	buf[3] = event->id;
 	header.size = (uint16_t)(4 * sizeof(buf[0]) +
 				 perf_trailer_build(cpu->hal, event, &buf[4]));

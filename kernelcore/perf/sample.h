@@ -26,9 +26,9 @@ size_t perf_trailer_build(struct hal *hal, struct kperf_event *event,
 			  uint64_t buf[PERF_TRAILER_BYTES_MAX / 8]);
 
 /* [irq] Build a sample of @event at @regs, write it to the event's ring, keep
- * the wakeup rules. */
+ * the wakeup rules. @addr: what ADDR says, 0 where nothing is known. */
 void perf_sample_output(struct perf_cpu *cpu, struct kperf_event *event,
-			const struct hal_regs *regs, uint64_t period);
+			const struct hal_regs *regs, uint64_t period, uint64_t addr);
 
 /* [irq] PERF_RECORD_THROTTLE or _UNTHROTTLE of @event. */
 void perf_throttle_output(struct perf_cpu *cpu, struct kperf_event *event, uint32_t type);

@@ -73,6 +73,7 @@ struct sys_cpu {
 	struct hal *hal;
 	struct ksys_task *current; /* NULL: the idle task */
 	unsigned irq_depth;
+	const struct hal_regs *irq_regs; /* of the innermost one served */
 	struct ksys_irq_work *work_head, **work_tail;
 	bool online;
 	/* timer.c's; times in ns, next_tick 0: there is none */

@@ -101,19 +101,27 @@ void irq_work_run(struct sys_cpu *cpu)
 	}
 }
 
+const struct hal_regs *ksys_irq_regs(struct ksys *sys)
+{
+	return sys_this_cpu(sys)->irq_regs;
+}
+
 enum kentry_next kentry_irq(struct ksys *sys, struct hal *hal, const struct hal_regs *regs)
 {
 	struct sys_cpu *cpu = sys_cpu_of(sys, hal);
+	const struct hal_regs *outer = cpu->irq_regs;
 	uint64_t intid = hal_sysreg_read(hal, HAL_ICC_IAR1_EL1);
 
 	if (intid >= INTID_SPURIOUS_FIRST)
 		return KENTRY_USER;
 	cpu->irq_depth++;
+	cpu->irq_regs = regs;
 	if (intid == HAL_IRQ_PMU && sys->irq_requested & UINT32_C(1) << HAL_IRQ_PMU)
 		kperf_irq(sys->perf, hal, regs);
 	if (intid == HAL_IRQ_TIMER)
 		timer_irq(sys, cpu, regs);
 	cpu->irq_depth--;
+	cpu->irq_regs = outer;
 	hal_sysreg_write(hal, HAL_ICC_EOIR1_EL1, intid);
 	if (!cpu->irq_depth)
 		irq_work_run(cpu);
