@@ -30,10 +30,19 @@ uint64_t gtimer_count(const struct gtimer *timer)
 
 /* -- the timers -------------------------------------------------------------- */
 
+/* The counter reaches @count at cycle ceil(count * cpu_hz / cntfrq). Divided once
+ * for each write, since time is looked at as often as once an instruction. */
+static uint64_t cycle_of(const struct gtimer *timer, uint64_t count)
+{
+	const u128 at = ((u128)count * timer->cpu_hz + timer->cntfrq - 1) / timer->cntfrq;
+
+	return at < UINT64_MAX ? (uint64_t)at : UINT64_MAX;
+}
+
 /* The timer condition compares as unsigned numbers (Arm ARM, D12.2.4). */
 static int condition(const struct gtimer *timer, const struct gtimer_compare *t)
 {
-	return (t->ctl & CTL_ENABLE) && gtimer_count(timer) >= t->cval;
+	return (t->ctl & CTL_ENABLE) && *timer->now >= t->due;
 }
 
 void gtimer_update(struct gtimer *timer)
@@ -49,30 +58,18 @@ void gtimer_update(struct gtimer *timer)
 	}
 }
 
-/* Cycles until the counter reaches @cval, which lies ahead: it does so at cycle
- * ceil(cval * cpu_hz / cntfrq). */
-static uint64_t cycles_to(const struct gtimer *timer, uint64_t cval)
-{
-	const u128 at = ((u128)cval * timer->cpu_hz + timer->cntfrq - 1) / timer->cntfrq;
-	const u128 cycles = at - *timer->now;
-
-	return cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
-}
-
 uint64_t gtimer_deadline(const struct gtimer *timer)
 {
 	uint64_t nearest = UINT64_MAX;
 
 	for (unsigned i = 0; i < GTIMERS; i++) {
 		const struct gtimer_compare *t = &timer->timer[i];
-		uint64_t cycles;
 
 		if ((t->ctl & (CTL_ENABLE | CTL_IMASK)) != CTL_ENABLE ||
-		    condition(timer, t))
+		    condition(timer, t) || t->due == UINT64_MAX)
 			continue;
-		cycles = cycles_to(timer, t->cval);
-		if (cycles < nearest)
-			nearest = cycles;
+		if (t->due - *timer->now < nearest)
+			nearest = t->due - *timer->now;
 	}
 	return nearest;
 }
@@ -101,6 +98,7 @@ static void write_ctl(struct gtimer *timer, enum gtimer_which which, uint64_t va
 static void write_cval(struct gtimer *timer, enum gtimer_which which, uint64_t value)
 {
 	timer->timer[which].cval = value;
+	timer->timer[which].due = cycle_of(timer, value);
 	gtimer_update(timer);
 }
 
@@ -263,6 +261,7 @@ void gtimer_reset(struct gtimer *timer)
 	for (unsigned i = 0; i < GTIMERS; i++) {
 		timer->timer[i].ctl = 0;
 		timer->timer[i].cval = 0;
+		timer->timer[i].due = 0;
 	}
 	gtimer_update(timer);
 }

@@ -34,6 +34,7 @@ struct gtimer_compare {
 	int level;
 	uint64_t ctl; /* ENABLE, IMASK; ISTATUS is computed */
 	uint64_t cval;
+	uint64_t due; /* first cycle at which the count has reached it; UINT64_MAX: none */
 };
 
 struct gtimer {
