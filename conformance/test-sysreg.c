@@ -356,6 +356,23 @@ START_TEST(sysreg_tables_are_sorted_and_do_not_overlap)
 }
 END_TEST
 
+/* All 16 bits: also the encodings of op0 0 and 1, which are no registers. */
+START_TEST(sysreg_map_finds_what_a_search_does)
+{
+	static struct sysreg_map map;
+
+	ck_assert_int_eq(sysreg_map_init(&map, block, NBLOCKS), 0);
+	for (uint32_t enc = 0; enc < 1 << 16; enc++) {
+		const struct sysreg_hit want = sysreg_find(block, NBLOCKS, enc);
+		const struct sysreg_hit have = sysreg_map_find(&map, block, enc);
+
+		ck_assert_ptr_eq(have.desc, want.desc);
+		ck_assert_ptr_eq(have.dev, want.dev);
+		ck_assert_uint_eq(have.index, want.index);
+	}
+}
+END_TEST
+
 START_TEST(sysreg_names_round_trip_without_a_device)
 {
 	const struct sysreg_block bare[NBLOCKS] = {
@@ -474,6 +491,7 @@ int main(void)
 	tcase_add_test(tables, sysreg_tables_have_the_manuals_encodings);
 	tcase_add_test(tables, sysreg_tables_have_no_row_the_manual_lacks);
 	tcase_add_test(tables, sysreg_tables_are_sorted_and_do_not_overlap);
+	tcase_add_test(tables, sysreg_map_finds_what_a_search_does);
 	tcase_add_test(tables, sysreg_names_round_trip_without_a_device);
 	tcase_add_test(tables, sysreg_masks_fit_their_kind);
 	tcase_add_test(tables, sysreg_writable_bits_read_back);

@@ -158,12 +158,9 @@ static void core_grant(void *opaque, struct cpu_grant *grant)
  * counter at @el may wrap. */
 static uint64_t plain_room(const struct pmuv3 *pmu, unsigned el)
 {
-	uint64_t room[PMUV3_SIGNALS];
-
-	pmuv3_rooms(pmu, el, room);
-	return least(least(least(room[PMUV3_SIG_INSN], room[PMUV3_SIG_CYCLE]),
-			   least(room[PMUV3_SIG_INST_SPEC], room[PMUV3_SIG_L1I])),
-		     room[PMUV3_SIG_BUS_CYCLES]);
+	return pmuv3_room(pmu, el,
+			  MODEL_BIT(INSN) | MODEL_BIT(CYCLE) | MODEL_BIT(INST_SPEC) |
+				  MODEL_BIT(L1I) | MODEL_BIT(BUS_CYCLES));
 }
 
 /* @n plain instructions, a cycle each, in steps that end at each wrap, so that one
@@ -202,21 +199,26 @@ static bool core_irq(void *opaque)
 	return machine_irq(opaque);
 }
 
+static struct sysreg_hit register_at(const struct machine *m, uint32_t enc)
+{
+	return sysreg_map_find(&m->sysregs, m->current->blocks, enc);
+}
+
 static bool core_owns(void *opaque, uint32_t enc)
 {
-	const struct machine *m = opaque;
-
-	return sysreg_exists(m->cpu[0].blocks, MACHINE_BLOCKS, enc);
+	return register_at(opaque, enc).desc;
 }
 
 static enum sysreg_result read_at(struct machine *m, uint32_t enc, unsigned el,
 				  uint64_t *value)
 {
-	enum sysreg_result r =
-		sysreg_read(m->current->blocks, MACHINE_BLOCKS, enc, el, value);
+	const struct sysreg_hit hit = register_at(m, enc);
+	const enum sysreg_result r = sysreg_may(&hit, el, 0);
 
-	if (r == SYSREG_OK)
-		trace_emit(&m->bus, m->current->id, TRACE_SYSREG_READ, enc, *value, 0);
+	if (r != SYSREG_OK)
+		return r;
+	*value = sysreg_get(&hit);
+	trace_emit(&m->bus, m->current->id, TRACE_SYSREG_READ, enc, *value, 0);
 	return r;
 }
 
@@ -224,13 +226,14 @@ static enum sysreg_result read_at(struct machine *m, uint32_t enc, unsigned el,
 static enum sysreg_result write_at(struct machine *m, uint32_t enc, unsigned el,
 				   uint64_t value)
 {
-	enum sysreg_result r =
-		sysreg_may_write(m->current->blocks, MACHINE_BLOCKS, enc, el);
+	const struct sysreg_hit hit = register_at(m, enc);
+	const enum sysreg_result r = sysreg_may(&hit, el, 1);
 
 	if (r != SYSREG_OK)
 		return r;
 	trace_emit(&m->bus, m->current->id, TRACE_SYSREG_WRITE, enc, value, 0);
-	return sysreg_write(m->current->blocks, MACHINE_BLOCKS, enc, el, value);
+	sysreg_set(&hit, el, value);
+	return r;
 }
 
 static enum sysreg_result core_sysreg_read(void *opaque, uint32_t enc, unsigned el,
@@ -241,9 +244,9 @@ static enum sysreg_result core_sysreg_read(void *opaque, uint32_t enc, unsigned 
 
 static enum sysreg_result core_sysreg_may_write(void *opaque, uint32_t enc, unsigned el)
 {
-	const struct machine *m = opaque;
+	const struct sysreg_hit hit = register_at(opaque, enc);
 
-	return sysreg_may_write(m->current->blocks, MACHINE_BLOCKS, enc, el);
+	return sysreg_may(&hit, el, 1);
 }
 
 static enum sysreg_result core_sysreg_write(void *opaque, uint32_t enc, unsigned el,
@@ -315,11 +318,13 @@ static int init_cpus(struct machine *m)
 		m->cpu[i].id = i;
 		rc = init_cpu(m, &m->cpu[i]);
 	}
+	if (rc || sysreg_map_init(&m->sysregs, m->cpu[0].blocks, MACHINE_BLOCKS))
+		return -1;
 	m->current = &m->cpu[0];
 	m->loaded = m->current;
 	m->current->on = true;
 	m->slice_end = UINT64_MAX;
-	return rc;
+	return 0;
 }
 
 /* Zero pages from the host cost nothing until they are touched; large ones make

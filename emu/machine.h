@@ -115,6 +115,7 @@ struct machine {
 	size_t map_size;
 
 	struct cpu *core;
+	struct sysreg_map sysregs; /* of the blocks of any CPU */
 	struct machine_cpu cpu[MACHINE_CPUS];
 	unsigned ncpus;
 	struct cpu_state *reset_state; /* of several CPUs */

@@ -302,6 +302,21 @@ void pmuv3_rooms(const struct pmuv3 *pmu, unsigned el, uint64_t room[PMUV3_SIGNA
 	}
 }
 
+uint64_t pmuv3_room(const struct pmuv3 *pmu, unsigned el, uint32_t signals)
+{
+	const unsigned here = 1u << (el != 0);
+	uint64_t near = UINT64_MAX;
+
+	for (unsigned i = 0; i < pmu->ngroups; i++) {
+		const struct pmuv3_group *group = &pmu->group[i];
+
+		if (group->levels & here && signals >> group->signal & 1 &&
+		    group->room < near)
+			near = group->room;
+	}
+	return near;
+}
+
 /* The last instruction of those that may make @room events, at most @most each. */
 static uint64_t instructions(uint64_t room, uint64_t most)
 {

@@ -194,6 +194,9 @@ uint32_t pmuv3_signals(const struct pmuv3 *pmu);
  * included: @room[signal]; UINT64_MAX for never. */
 void pmuv3_rooms(const struct pmuv3 *pmu, unsigned el, uint64_t room[PMUV3_SIGNALS]);
 
+/* The least of them among @signals (bit: enum pmuv3_signal). */
+uint64_t pmuv3_room(const struct pmuv3 *pmu, unsigned el, uint32_t signals);
+
 /*
  * How many instructions may retire at @el, each costing at most
  * @cycles_per_insn, until the earliest one at which a counter may wrap (that

@@ -62,19 +62,47 @@ struct sysreg_block {
 	void *dev;
 };
 
+/* A register found: the row of a block, and which of its family. */
+struct sysreg_hit {
+	const struct sysreg_desc *desc; /* NULL: no such register */
+	void *dev;
+	unsigned index;
+};
+
+struct sysreg_hit sysreg_find(const struct sysreg_block *blocks, size_t nblocks,
+			      uint32_t enc);
+
+/* The same without a search, for who looks up many times: the rows of a list of
+ * blocks by encoding (op0 is 2 or 3). The blocks may have other devices later. */
+enum {
+	SYSREG_MAP_ENCS = 1 << 15,
+	SYSREG_MAP_ROWS = 255
+};
+struct sysreg_map {
+	uint8_t at[SYSREG_MAP_ENCS]; /* 1 + number of the row; 0: none */
+	uint8_t block[SYSREG_MAP_ROWS];
+	const struct sysreg_desc *row[SYSREG_MAP_ROWS];
+};
+/* 0, or -ENOSPC: more rows than that. */
+int sysreg_map_init(struct sysreg_map *map, const struct sysreg_block *blocks,
+		    size_t nblocks);
+struct sysreg_hit sysreg_map_find(const struct sysreg_map *map,
+				  const struct sysreg_block *blocks, uint32_t enc);
+
+/* What an access at exception level @el (0 or 1) would say. */
+enum sysreg_result sysreg_may(const struct sysreg_hit *hit, unsigned el, int is_write);
+/* An access that may be made. */
+uint64_t sysreg_get(const struct sysreg_hit *hit);
+void sysreg_set(const struct sysreg_hit *hit, unsigned el, uint64_t value);
+
 /*
- * Access register @enc at exception level @el (0 or 1). On anything but
- * SYSREG_OK neither *value nor the device changes.
+ * All of that at once: access register @enc at exception level @el. On anything
+ * but SYSREG_OK neither *value nor the device changes.
  */
 enum sysreg_result sysreg_read(const struct sysreg_block *blocks, size_t nblocks,
 			       uint32_t enc, unsigned el, uint64_t *value);
 enum sysreg_result sysreg_write(const struct sysreg_block *blocks, size_t nblocks,
 				uint32_t enc, unsigned el, uint64_t value);
-/* Does any block have the register? */
-int sysreg_exists(const struct sysreg_block *blocks, size_t nblocks, uint32_t enc);
-/* What a write would say, without making it. */
-enum sysreg_result sysreg_may_write(const struct sysreg_block *blocks, size_t nblocks,
-				    uint32_t enc, unsigned el);
 
 /* "pmevcntr3_el0" into @buf (at least 32 bytes); "s3_3_c9_c12_0" for a
  * register that no block has. Returns @buf. */
