@@ -111,6 +111,7 @@ struct cpu {
 	uint64_t granted;      /* instructions, with which left + reserve began */
 	uint64_t settled;      /* of those entered, reported by ops.retired() */
 	uint64_t step_for;     /* instructions to single-step now */
+	uint64_t steps, step_pc; /* stepping: more to come; the one under way */
 	struct cpu_block *block; /* entered and not yet counted from `counted` on */
 	uint32_t counted;
 	bool edge;	       /* each: an instruction begins a block */

@@ -160,12 +160,14 @@ static void step_block(struct cpu *cpu, uint64_t address, uint32_t size, bool fr
 		give_up(cpu, address);
 }
 
-/* Never inlined: its registers would be saved for each block. */
+/* What the hook took is given back first. Never inlined: its registers would be
+ * saved for each block. */
 static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t address,
 						       uint32_t size)
 {
 	bool fresh = cpu->fresh;
 
+	cpu->left += size;
 	cpu->fresh = false;
 	if (fresh)
 		cpu_started(cpu, address, size);
@@ -203,14 +205,14 @@ static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t
 static void on_block(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
 {
 	struct cpu *cpu = opaque;
-	uint64_t left = cpu->left;
+	const uint64_t previous = cpu->block_end;
 
 	(void)uc;
-	if (__builtin_expect(left < size || *mark_of(cpu, cpu->block_end), 0)) {
+	cpu->left -= size;
+	if (__builtin_expect((int64_t)cpu->left < 0 || *mark_of(cpu, previous), 0)) {
 		slow_block(cpu, address, size);
 		return;
 	}
-	cpu->left = left - size;
 	cpu->block_end = address + size;
 }
 
@@ -218,14 +220,13 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t size, void *opaqu
 static void on_block_el0(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
 {
 	struct cpu *cpu = opaque;
-	uint64_t left = cpu->left;
 
 	(void)uc;
-	if (__builtin_expect(left < size, 0)) {
+	cpu->left -= size;
+	if (__builtin_expect((int64_t)cpu->left < 0, 0)) {
 		slow_block(cpu, address, size);
 		return;
 	}
-	cpu->left = left - size;
 	cpu->block_end = address + size;
 }
 
@@ -292,12 +293,50 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 	cpu->block_end = address + INSN_BYTES;
 }
 
+/* -- exceptions ------------------------------------------------------------ */
+
+/* PSTATE.SS for the next instruction, with D held clear so that EL1 steps. */
+static void arm_single_step(struct cpu *cpu, uint64_t pstate)
+{
+	uint32_t value = (uint32_t)(pstate | PSTATE_SS);
+
+	if (cpu->el)
+		value &= ~(uint32_t)PSTATE_D;
+	uc_reg_write(cpu->uc, UC_ARM64_REG_PSTATE, &value);
+	if (cpu->el) /* D has changed, and Unicorn caches what follows from it */
+		cpu_cp_write(cpu->uc, CPU_REG_MDSCR, MDSCR_SS | MDSCR_KDE);
+}
+
+/* A step exception with more steps to come, between which nobody need look? A PC
+ * that stands still may be an undefined instruction, and is looked at. */
+static bool steps_on(struct cpu *cpu)
+{
+	uint64_t pc;
+
+	if (!cpu->stepping || !cpu->steps || cpu->stopping ||
+	    cpu->intno != EXCEPTION_INTR_UNDEF)
+		return false;
+	pc = cpu_pc(cpu);
+	if (pc == cpu->step_pc)
+		return false;
+	cpu_touch_down(cpu, pc);
+	if (cpu->tally.due || cpu->ops.irq(cpu->ops.opaque))
+		return false;
+	cpu->steps--;
+	cpu->step_pc = pc;
+	cpu->fresh = true;
+	arm_single_step(cpu, cpu_pstate_read(cpu));
+	return true;
+}
+
 static void on_intr(uc_engine *uc, uint32_t intno, void *opaque)
 {
 	struct cpu *cpu = opaque;
 
-	cpu->excepted = true;
 	cpu->intno = intno;
+	if (steps_on(cpu))
+		return;
+	cpu->excepted = true;
 	uc_emu_stop(uc);
 }
 
@@ -504,18 +543,6 @@ static bool start(struct cpu *cpu, uint64_t pc)
 	return false;
 }
 
-/* PSTATE.SS for the next instruction, with D held clear so that EL1 steps. */
-static void arm_single_step(struct cpu *cpu, uint64_t pstate)
-{
-	uint32_t value = (uint32_t)(pstate | PSTATE_SS);
-
-	if (cpu->el)
-		value &= ~(uint32_t)PSTATE_D;
-	uc_reg_write(cpu->uc, UC_ARM64_REG_PSTATE, &value);
-	if (cpu->el) /* D has changed, and Unicorn caches what follows from it */
-		cpu_cp_write(cpu->uc, CPU_REG_MDSCR, MDSCR_SS | MDSCR_KDE);
-}
-
 static void set_stepping(struct cpu *cpu, bool on)
 {
 	if (!on) {
@@ -615,7 +642,7 @@ static enum cpu_stop take_exception(struct cpu *cpu, struct cpu_exception *exc)
 	return CPU_STOP_EXCEPTION;
 }
 
-static bool is_step_exception(struct cpu *cpu, uint64_t pc_before)
+static bool is_step_exception(struct cpu *cpu)
 {
 	struct cpu_exception exc;
 	uint64_t ec;
@@ -624,10 +651,10 @@ static bool is_step_exception(struct cpu *cpu, uint64_t pc_before)
 		return cpu->stopping; /* an ERET to masked debug exceptions */
 	if (cpu->intno != EXCEPTION_INTR_UNDEF)
 		return false;
-	if (cpu_pc(cpu) != pc_before)
+	if (cpu_pc(cpu) != cpu->step_pc)
 		return true;
 	/* A branch to itself and an undefined instruction both leave the PC. */
-	if (exception_decode(&cpu->probe, cpu->uc, cpu->intno, pc_before, &exc))
+	if (exception_decode(&cpu->probe, cpu->uc, cpu->intno, cpu->step_pc, &exc))
 		return false;
 	ec = exc.esr >> CPU_EC_SHIFT;
 	return ec == CPU_EC_STEP_LOWER || ec == CPU_EC_STEP_SAME;
@@ -643,7 +670,8 @@ static void end_step(struct cpu *cpu)
 		cpu->el = cpu_pstate_el(cpu_pstate_read(cpu));
 }
 
-/* One instruction. CPU_STOP_BUDGET: it retired and nothing else happened. */
+/* One instruction, or at EL0 cpu->steps more. CPU_STOP_BUDGET: it retired and nothing
+ * else happened. */
 static enum cpu_stop step_once(struct cpu *cpu, struct cpu_exception *exc)
 {
 	const uint64_t pc = cpu_pc(cpu), pstate = cpu_pstate_read(cpu);
@@ -655,10 +683,11 @@ static enum cpu_stop step_once(struct cpu *cpu, struct cpu_exception *exc)
 		cpu->stepping_d = pstate & PSTATE_D;
 		cpu_word_at(cpu, pc, &word, &pa);
 	}
+	cpu->step_pc = pc;
 	arm_single_step(cpu, pstate);
 	if (!start(cpu, pc))
 		return CPU_STOP_ERROR;
-	if (is_step_exception(cpu, pc)) {
+	if (is_step_exception(cpu)) {
 		if (el)
 			set_d(cpu, d_after(cpu, word));
 		end_step(cpu);
@@ -678,9 +707,14 @@ static enum cpu_stop step_on(struct cpu *cpu, uint64_t n, struct cpu_exception *
 	const uint32_t watch = cpu->tally.watch;
 	const unsigned el = cpu->el;
 
-	for (; n && cpu->left + cpu->reserve; n--) {
-		enum cpu_stop stop = step_once(cpu, exc);
+	while (n && cpu->left + cpu->reserve) {
+		enum cpu_stop stop;
 
+		n--;
+		cpu->steps = el ? 0 : n;
+		stop = step_once(cpu, exc);
+		if (!el)
+			n = cpu->steps;
 		if (stop != CPU_STOP_BUDGET)
 			return stop;
 		if (cpu->el != el || cpu->tally.due || cpu->tally.watch != watch)
