@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/debug.h"
 #include "emu/psci.h"
 #include "emu/virt_fdt.h"
 
@@ -96,6 +97,14 @@ static void hypercall(struct board *board)
 
 /* -- devices -------------------------------------------------------------- */
 
+/* EL1, by an exception. */
+static void enter(struct machine *m, const struct cpu_exception *exc)
+{
+	machine_exception_taken(m, cpu_el(m->core));
+	cpu_deliver(m->core, exc);
+	debug_entered(m);
+}
+
 static void deliver(struct board *board, uint64_t ec, uint64_t iss)
 {
 	struct machine *m = board->machine;
@@ -107,8 +116,7 @@ static void deliver(struct board *board, uint64_t ec, uint64_t iss)
 	};
 
 	trace_emit(&m->bus, m->current->id, TRACE_EXCEPTION, exc.esr, exc.elr, exc.far);
-	machine_exception_taken(m, cpu_el(m->core));
-	cpu_deliver(m->core, &exc);
+	enter(m, &exc);
 }
 
 static uint64_t loaded(uint64_t value, unsigned size, uint64_t esr)
@@ -207,10 +215,8 @@ static bool exception(struct board *board)
 	const struct cpu_exception *exc = &m->exc;
 
 	if (exc->target == 1) {
-		if (!semihosting(board)) {
-			machine_exception_taken(m, cpu_el(m->core));
-			cpu_deliver(m->core, exc);
-		}
+		if (!semihosting(board))
+			enter(m, exc);
 		return true;
 	}
 	switch (exc->esr >> CPU_EC_SHIFT) {
@@ -238,6 +244,7 @@ static void take_irq(struct machine *m)
 		   cpu_pstate(m->core), 0);
 	machine_exception_taken(m, cpu_el(m->core));
 	cpu_deliver_irq(m->core);
+	debug_entered(m);
 }
 
 enum turn { TURN_OVER, TURN_END, TURN_LIMIT, TURN_ERROR };

@@ -75,7 +75,7 @@ struct cpu_work {
 /* Until when the machine need not look. The core stops after the instruction that
  * uses one of them up. */
 struct cpu_grant {
-	uint64_t insns;		      /* 1 or more */
+	uint64_t insns;		      /* 0: look anew before the next one */
 	uint32_t watch;		      /* signals that the core must report */
 	uint32_t room[PMUV3_SIGNALS]; /* of each of those, 1 .. MODEL_ROOM */
 };

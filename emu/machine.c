@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE
 #include "emu/machine.h"
+#include "emu/debug.h"
 #include "emu/machine-ids.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static void core_retired(void *opaque, const struct cpu_work *work)
 	};
 
 	m->insns += work->insns;
+	m->current->ss = false;
 	m->current->pmu.pc = cpu_last_pc(m->core);
 	count(m, &step);
 	m->current->pmu.pc = 0;
@@ -122,9 +124,11 @@ static void see_el(struct machine *m)
 {
 	bool at_el1 = cpu_el(m->core);
 
-	if (m->current->at_el1 && !at_el1)
+	if (m->current->at_el1 && !at_el1) {
 		trace_emit(&m->bus, m->current->id, TRACE_ERET, cpu_pc(m->core),
 			   cpu_pstate(m->core), 0);
+		debug_returned(m);
+	}
 	m->current->at_el1 = at_el1;
 }
 
@@ -144,6 +148,8 @@ static void core_grant(void *opaque, struct cpu_grant *grant)
 	pmuv3_rooms(&cpu->pmu, cpu_el(m->core), room);
 	room[PMUV3_SIG_CYCLE] = least(room[PMUV3_SIG_CYCLE], cycles_left(m));
 	grant->insns = least(room[PMUV3_SIG_INSN], insns_left(m));
+	if (debug_armed(m))
+		grant->insns = least(grant->insns, m->looked == m->insns);
 	grant->watch = model_watch(&cpu->model, pmuv3_signals(&cpu->pmu));
 	if (!(grant->watch & MODEL_BIT(CYCLE)))
 		grant->insns = least(grant->insns, room[PMUV3_SIG_CYCLE]);
@@ -424,16 +430,25 @@ enum machine_stop machine_run(struct machine *m)
 			return MACHINE_STOP_SLICE;
 		if (!insns_left(m))
 			return MACHINE_STOP_LIMIT;
+		if (debug_due(m)) {
+			trace_emit(&m->bus, m->current->id, TRACE_EXCEPTION, m->exc.esr,
+				   m->exc.elr, m->exc.far);
+			return MACHINE_STOP_EXCEPTION;
+		}
+		m->looked = m->insns;
 		stop = cpu_run(m->core, UINT64_MAX, &m->exc);
 		see_el(m);
 		switch (stop) {
 		case CPU_STOP_BUDGET:
 			break;
 		case CPU_STOP_IRQ:
-			/* At the slice's end it waits for the next one, in both
-			 * engines. */
-			return m->now < m->slice_end ? MACHINE_STOP_IRQ :
-						       MACHINE_STOP_SLICE;
+			/* Whether the engine sees it before it comes back for
+			 * something else is its own affair: that comes first. */
+			if (m->now >= m->slice_end)
+				return MACHINE_STOP_SLICE;
+			if (m->looked == m->insns || !debug_armed(m))
+				return MACHINE_STOP_IRQ;
+			break;
 		case CPU_STOP_WAIT:
 			return MACHINE_STOP_WAIT;
 		case CPU_STOP_EXCEPTION:

@@ -78,8 +78,7 @@ enum machine_stop {
 	MACHINE_STOP_ERROR,	/* machine_error() */
 };
 
-/* The identification and debug registers of one CPU. Debug is a shadow: what is
- * written is read back, and nothing watches. */
+/* The identification and debug registers of one CPU; emu/debug.h heeds the latter. */
 struct machine_ids {
 	uint64_t mpidr, dfr0;
 	uint64_t mdscr, osdlr, oslock, mdccint;
@@ -98,6 +97,7 @@ struct machine_cpu {
 	struct model model;
 	bool irq; /* the wire from the GIC to the CPU */
 	bool at_el1; /* when last looked at, for the bus */
+	bool ss;     /* PSTATE.SS: an instruction before the step exception */
 	uint64_t irq_due;  /* cycle from which on it may be taken */
 	uint64_t overrun;  /* cycles that its last turn was longer than its slice */
 	/* Boards of several CPUs. */
@@ -124,6 +124,7 @@ struct machine {
 	uint64_t slice_end; /* cycle at which machine_run() returns; UINT64_MAX */
 	bool alone;	    /* the other CPUs wait: the slice ends when one need not */
 	bool timers;	    /* the generic timers' lines are wired: heed them */
+	uint64_t looked;    /* insns when debug_due() was last asked */
 
 	struct cpu_exception exc;
 	char error[128];

@@ -46,6 +46,9 @@ struct bare_frame {
 extern volatile uint64_t bare_fault_esr, bare_fault_far;
 extern volatile unsigned bare_faults;
 
+/* A program's own handler, asked first; false: not its affair. */
+extern bool (*bare_debug)(struct bare_frame *frame);
+
 /* Each program's own. IRQs are masked at the start. */
 void bare_irq(struct bare_frame *frame);
 int main(void);

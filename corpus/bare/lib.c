@@ -74,6 +74,8 @@ void say_absent(const char *name)
 
 /* -- exceptions ----------------------------------------------------------- */
 
+bool (*bare_debug)(struct bare_frame *frame);
+
 void bare_trap(struct bare_frame *frame, unsigned vector)
 {
 	if (vector % 4 == 1) {
@@ -85,6 +87,8 @@ void bare_trap(struct bare_frame *frame, unsigned vector)
 		frame->spsr = 0x3c5; /* EL1h, all masked */
 		return;
 	}
+	if (bare_debug && bare_debug(frame))
+		return;
 	bare_fault_esr = frame->esr;
 	bare_fault_far = frame->far;
 	bare_faults++;
