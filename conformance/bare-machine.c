@@ -29,15 +29,22 @@ __attribute__((format(printf, 2, 3))) static void note(struct bare_machine *bm,
 
 /* --- the machine ------------------------------------------------------------ */
 
+/* The one interrupt is the timer's, and one count is a nanosecond. */
 uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 {
-	return 0;
+	if (reg == HAL_ICC_IAR1_EL1)
+		return HAL_IRQ_TIMER;
+	return reg == HAL_CNTFRQ_EL0 ? 1000000000 : 0;
 }
 
 void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 {
 	if (reg == HAL_TTBR0_EL1)
 		hal->bm->ttbr_writes++;
+	if (reg == HAL_CNTV_CVAL_EL0)
+		hal->bm->timer = value;
+	if (reg == HAL_CNTV_CTL_EL0)
+		hal->bm->timer_on = value;
 }
 
 uint64_t hal_tcr_upper(struct hal *hal)
@@ -131,13 +138,6 @@ void hal_console_write(struct hal *hal, const void *buf, size_t n)
 	bm->noutput += n;
 }
 
-void hal_wait_until(struct hal *hal, uint64_t ns)
-{
-	hal->bm->waits++;
-	if (hal->bm->clock_ns < ns)
-		hal->bm->clock_ns = ns;
-}
-
 int hal_irq_wired(struct hal *hal, unsigned intid)
 {
 	return 1;
@@ -199,10 +199,6 @@ void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void 
 }
 
 void hal_cpu_kick(struct hal *hal, struct hal *cpu)
-{
-}
-
-void hal_cpu_start(struct hal *hal, struct hal *cpu)
 {
 }
 
@@ -429,10 +425,21 @@ void bm_destroy(struct bare_machine *bm)
 	free(bm);
 }
 
+/* Where the kernel idles, time goes on to the timer's interrupt. */
 static void enter(struct bare_machine *bm, uint64_t esr, uint64_t far)
 {
+	static const struct hal_regs idle = { .pstate = 5 };
+	enum kentry_next next;
+
 	bm->hal.masked = true;
-	kentry_sync(bm->sys, &bm->hal, &bm->user.regs, esr, far);
+	next = kentry_sync(bm->sys, &bm->hal, &bm->user.regs, esr, far);
+	while (next == KENTRY_IDLE && !kentry_status(bm->sys).exited) {
+		ck_assert(bm->timer_on);
+		bm->waits++;
+		if (bm->clock_ns < bm->timer)
+			bm->clock_ns = bm->timer;
+		next = kentry_irq(bm->sys, &bm->hal, &idle);
+	}
 	ck_assert(bm->hal.masked);
 }
 

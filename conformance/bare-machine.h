@@ -68,7 +68,8 @@ struct bare_machine {
 	struct hal hal;
 	struct ksys *sys;
 	struct hal_context user; /* what EL0 would go on with */
-	uint64_t clock_ns;
+	uint64_t clock_ns, timer; /* ns; timer: its compare value */
+	bool timer_on;
 	unsigned ttbr_writes;
 	unsigned long waits;
 	uint64_t sw[KPERF_SWS], sw_user[KPERF_SWS]; /* all, and those at EL0 */

@@ -157,7 +157,7 @@ START_TEST(a_thousand_descriptors)
 	ck_assert_int_eq(bm_sys(bm, BM_DUP, 3), 1024);
 	bm_diary(bm);
 	bm_sys(bm, BM_EXIT, 0);
-	ck_assert_str_eq(bm_diary(bm), "release1 exit");
+	ck_assert_str_eq(bm_diary(bm), "release1 exit free");
 	bm_destroy(bm);
 }
 END_TEST
@@ -203,7 +203,7 @@ START_TEST(exit_closes_in_the_order_of_the_numbers)
 	ck_assert_int_eq(bm_event(bm), 3);
 	bm_diary(bm);
 	bm_sys(bm, BM_EXIT, 0);
-	ck_assert_str_eq(bm_diary(bm), "release4 release2 release3 exit");
+	ck_assert_str_eq(bm_diary(bm), "release4 release2 release3 exit free");
 	bm_destroy(bm);
 }
 END_TEST

@@ -150,6 +150,56 @@ void cpu_set_pstate(struct cpu *cpu, uint64_t value)
 	cpu->el = cpu_pstate_el(value);
 }
 
+enum { USER_REGS = 31 + 3 + 2 + 32 };
+
+/* Where each of them is in *user, but for PSTATE, which has its own way. */
+static int user_regs(const struct cpu_user *user, int *regs, void **values)
+{
+	const struct { int reg; const uint64_t *at; } single[] = {
+		{ UC_ARM64_REG_SP, &user->sp },
+		{ UC_ARM64_REG_PC, &user->pc },
+		{ UC_ARM64_REG_TPIDR_EL0, &user->tpidr },
+		{ UC_ARM64_REG_FPCR, &user->fpcr },
+		{ UC_ARM64_REG_FPSR, &user->fpsr },
+	};
+	int n = 0;
+
+	for (unsigned i = 0; i < 31; i++) {
+		regs[n] = x_reg(i);
+		values[n++] = (void *)&user->x[i];
+	}
+	for (unsigned i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		regs[n] = single[i].reg;
+		values[n++] = (void *)single[i].at;
+	}
+	for (unsigned i = 0; i < 32; i++) {
+		regs[n] = UC_ARM64_REG_Q0 + (int)i;
+		values[n++] = (void *)&user->v[2 * i];
+	}
+	return n;
+}
+
+void cpu_get_user(const struct cpu *cpu, struct cpu_user *user)
+{
+	int regs[USER_REGS], n;
+	void *values[USER_REGS];
+
+	*user = (struct cpu_user){ 0 };
+	n = user_regs(user, regs, values);
+	uc_reg_read_batch(cpu->uc, regs, values, n);
+	user->pstate = cpu_pstate(cpu);
+}
+
+void cpu_set_user(struct cpu *cpu, const struct cpu_user *user)
+{
+	int regs[USER_REGS], n;
+	void *values[USER_REGS];
+
+	cpu_set_pstate(cpu, user->pstate);
+	n = user_regs(user, regs, values);
+	uc_reg_write_batch(cpu->uc, regs, values, n);
+}
+
 bool cpu_sysreg_read(struct cpu *cpu, uint32_t enc, uint64_t *value)
 {
 	uc_arm64_cp_reg reg = cpu_cp_reg(enc, 0);

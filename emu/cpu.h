@@ -152,6 +152,14 @@ void cpu_set_pc(struct cpu *cpu, uint64_t value);
 uint64_t cpu_pstate(const struct cpu *cpu);
 void cpu_set_pstate(struct cpu *cpu, uint64_t value);
 
+/* All that a program at EL0 has. */
+struct cpu_user {
+	uint64_t x[31], sp, pc, pstate, tpidr, fpcr, fpsr;
+	uint64_t v[64]; /* V0..V31, low half first */
+};
+void cpu_get_user(const struct cpu *cpu, struct cpu_user *user);
+void cpu_set_user(struct cpu *cpu, const struct cpu_user *user);
+
 /* A system register that the core itself implements (translation control and
  * the like). False when it has none by that encoding. */
 bool cpu_sysreg_read(struct cpu *cpu, uint32_t enc, uint64_t *value);

@@ -417,10 +417,16 @@ static void load_current(struct machine *m)
 	m->loaded = m->current;
 }
 
-enum machine_stop machine_run(struct machine *m)
+struct cpu *machine_core(struct machine *m)
 {
 	if (m->loaded != m->current)
 		load_current(m);
+	return m->core;
+}
+
+enum machine_stop machine_run(struct machine *m)
+{
+	machine_core(m);
 	for (;;) {
 		enum cpu_stop stop;
 
@@ -549,28 +555,41 @@ bool machine_sysreg_read(struct machine *m, uint32_t enc, uint64_t *value)
 {
 	if (read_at(m, enc, EL1, value) == SYSREG_OK)
 		return true;
-	return cpu_sysreg_read(m->core, enc, value);
+	return cpu_sysreg_read(machine_core(m), enc, value);
 }
 
 bool machine_sysreg_write(struct machine *m, uint32_t enc, uint64_t value)
 {
 	if (write_at(m, enc, EL1, value) == SYSREG_OK)
 		return true;
-	return cpu_sysreg_write(m->core, enc, value);
+	return cpu_sysreg_write(machine_core(m), enc, value);
+}
+
+/* Whose redistributor, and where in its SGI_base frame. */
+static struct gic_ppi *redistributor(struct machine *m, uint64_t pa, uint32_t *offset)
+{
+	const uint64_t at = pa - MACHINE_GICR_SGI, cpu = at / MACHINE_GICR_STRIDE;
+
+	*offset = (uint32_t)(at % MACHINE_GICR_STRIDE);
+	if (pa < MACHINE_GICR_SGI || cpu >= m->ncpus || *offset >= 0x10000)
+		return NULL;
+	return &m->cpu[cpu].gic;
 }
 
 bool machine_mmio_read(struct machine *m, uint64_t pa, uint32_t *value)
 {
-	return pa >= MACHINE_GICR_SGI && pa < MACHINE_GICR_SGI + 0x10000 &&
-	       !gic_ppi_redist_read(&m->current->gic, (uint32_t)(pa - MACHINE_GICR_SGI),
-				    value);
+	uint32_t offset;
+	struct gic_ppi *gic = redistributor(m, pa, &offset);
+
+	return gic && !gic_ppi_redist_read(gic, offset, value);
 }
 
 bool machine_mmio_write(struct machine *m, uint64_t pa, uint32_t value)
 {
-	return pa >= MACHINE_GICR_SGI && pa < MACHINE_GICR_SGI + 0x10000 &&
-	       !gic_ppi_redist_write(&m->current->gic, (uint32_t)(pa - MACHINE_GICR_SGI),
-				     value);
+	uint32_t offset;
+	struct gic_ppi *gic = redistributor(m, pa, &offset);
+
+	return gic && !gic_ppi_redist_write(gic, offset, value);
 }
 
 void *machine_ram(struct machine *m, uint64_t pa, size_t n)

@@ -28,6 +28,7 @@
 /* Physical map, at QEMU virt's addresses. */
 #define MACHINE_RAM_BASE UINT64_C(0x40000000)
 #define MACHINE_GICR_SGI UINT64_C(0x080b0000) /* SGI_base frame of CPU 0 */
+#define MACHINE_GICR_STRIDE UINT64_C(0x20000) /* to the next CPU's */
 
 enum {
 	MACHINE_CPUS = 8,
@@ -168,12 +169,15 @@ uint64_t machine_wait_deadline(const struct machine_cpu *cpu);
 /* EL1 executes for @cycles cycles (one plain instruction a cycle). */
 void machine_spend(struct machine *machine, uint64_t cycles);
 
+/* The core with the current CPU's registers in it. */
+struct cpu *machine_core(struct machine *machine);
+
 /* A system register of the current CPU as seen from EL1; put on the bus. False:
  * the machine has no such register. */
 bool machine_sysreg_read(struct machine *machine, uint32_t enc, uint64_t *value);
 bool machine_sysreg_write(struct machine *machine, uint32_t enc, uint64_t value);
 
-/* A 32-bit device register by physical address. False: nothing there. */
+/* A 32-bit register of a CPU's redistributor by physical address. False: nothing there. */
 bool machine_mmio_read(struct machine *machine, uint64_t pa, uint32_t *value);
 bool machine_mmio_write(struct machine *machine, uint64_t pa, uint32_t value);
 

@@ -71,7 +71,8 @@ struct hal;
 #define HAL_CNTV_CTL_EL0  HAL_SYSREG(3, 3, 14, 3, 1)
 #define HAL_CNTV_CVAL_EL0 HAL_SYSREG(3, 3, 14, 3, 2)
 
-enum { HAL_IRQ_TIMER = 27, HAL_IRQ_PMU = 23 };
+/* The kernel's interrupts: SGIs of hal_cpu_kick() and hal_cpu_call(), and devices. */
+enum { HAL_IRQ_KICK = 0, HAL_IRQ_CALL = 1, HAL_IRQ_PMU = 23, HAL_IRQ_TIMER = 27 };
 
 /* PSTATE as SPSR_EL1 holds it. */
 #define HAL_PSTATE_I	   (UINT64_C(1) << 7)
@@ -128,8 +129,6 @@ void hal_user_set_x0(struct hal *hal, uint64_t value);
 void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void *arg);
 /* [op] Make the CPU of @cpu come into the kernel: it will schedule. */
 void hal_cpu_kick(struct hal *hal, struct hal *cpu);
-/* Start the CPU of @cpu: it enters the kernel by kentry_cpu_start(). Once. */
-void hal_cpu_start(struct hal *hal, struct hal *cpu);
 
 /* [op] Read or write a system register of this CPU. A register that the
  * machine does not have is a bug of the kernel: the host backend aborts. */
@@ -180,9 +179,6 @@ void hal_sync_icache(struct hal *hal, uint64_t pa, size_t n);
 
 /* [op] Program output. */
 void hal_console_write(struct hal *hal, const void *buf, size_t n);
-
-/* [op] Wait for an interrupt, at most until hal_clock_ns() reaches @ns. */
-void hal_wait_until(struct hal *hal, uint64_t ns);
 
 /* Is a device wired to this private interrupt (device tree)? @intid 16..31. */
 int hal_irq_wired(struct hal *hal, unsigned intid);

@@ -36,6 +36,10 @@ struct kentry_status {
  */
 int kentry_boot(struct hal *hal, const char *profile, struct ksys **out);
 
+/* From now on slices and places of tasks are random, from @seed (not 0), the same
+ * ones each time. Before the first program. */
+void kentry_seed(struct ksys *sys, uint64_t seed);
+
 /* Shut the perf core down. The RAM is the backend's. */
 void kentry_shutdown(struct ksys *sys);
 

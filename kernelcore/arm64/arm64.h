@@ -102,6 +102,10 @@ void arm64_irq(struct hal_regs *regs);
 __attribute__((noreturn)) void arm64_bad(struct hal_regs *regs, uint64_t what,
 					  uint64_t esr, uint64_t far);
 
+/* V0..V31, 512 bytes. */
+void arm64_save_v(uint64_t *v);
+void arm64_load_v(const uint64_t *v);
+
 /* From kernel.ld: this CPU's struct hal, and the image's end. */
 extern char arm64_cpu[], arm64_image_end[];
 

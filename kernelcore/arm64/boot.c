@@ -25,6 +25,7 @@ enum {
 
 	PPI_BASE = 16,
 	PSTATE_EL0 = 0,
+	PSTATE_EL1H = 5,
 	STATUS_KERNEL = 255, /* the kernel's own failure */
 	STATUS_SIGNAL = 128, /* + signal, as a shell has it */
 	PROFILE_MAX = 32,
@@ -105,23 +106,52 @@ __attribute__((noreturn)) static void program_ended(struct hal *hal)
 
 /* -- exceptions ------------------------------------------------------------------ */
 
+/* WFI returns for an interrupt that PSTATE.I masks (Arm ARM, D1.17.2), so none is
+ * missed between the kernel's last look and the wait, and it needs no vector. */
+static enum kentry_next idle(struct hal *hal)
+{
+	const struct hal_regs regs = { .pc = (uint64_t)idle, .pstate = PSTATE_EL1H };
+
+	__asm__ volatile("dsb sy\n\twfi" : : : "memory");
+	return kentry_irq(hal->sys, hal, &regs);
+}
+
+/* Back to EL0, at the latest when there is something to do there. */
+static void leave(struct hal *hal, enum kentry_next next)
+{
+	for (;;) {
+		if (kentry_status(hal->sys).exited)
+			program_ended(hal);
+		switch (next) {
+		case KENTRY_USER:
+			return;
+		case KENTRY_IDLE:
+			next = idle(hal);
+			break;
+		}
+	}
+}
+
 void arm64_el0_sync(struct hal_regs *regs, uint64_t esr, uint64_t far)
 {
 	struct hal *hal = arm64_this_cpu();
 
 	hal->user = regs;
-	kentry_sync(hal->sys, hal, regs, esr, far);
-	if (kentry_status(hal->sys).exited)
-		program_ended(hal);
+	leave(hal, kentry_sync(hal->sys, hal, regs, esr, far));
 }
 
 void arm64_irq(struct hal_regs *regs)
 {
 	struct hal *hal = arm64_this_cpu();
+	enum kentry_next next;
 
-	if (hal_regs_user(regs))
-		hal->user = regs;
-	kentry_irq(hal->sys, hal, regs);
+	if (!hal_regs_user(regs)) {
+		kentry_irq(hal->sys, hal, regs);
+		return;
+	}
+	hal->user = regs;
+	next = kentry_irq(hal->sys, hal, regs);
+	leave(hal, next);
 }
 
 /* -- the machine ----------------------------------------------------------------- */
@@ -267,6 +297,7 @@ void arm64_main(uint64_t dtb_pa, struct hal_regs *user)
 	initrd = chosen_address(hal, dtb, "linux,initrd-start");
 	initrd_end = chosen_address(hal, dtb, "linux,initrd-end");
 	init_ram(hal, dtb, dtb_pa, initrd_end);
+	hal->user = user;
 	parse_bootargs(hal, fdt_prop(dtb, "chosen", "bootargs", NULL), profile);
 	rc = kentry_boot(hal, *profile ? profile : kperf_profile(0), &hal->sys);
 	if (rc)

@@ -14,10 +14,6 @@ enum {
 	UART_FR_TXFE = 1 << 7, /* the transmit FIFO is empty ... */
 	UART_FIFO = 16,	       /* ... and holds this much */
 
-	TIMER_INTID = 27,
-	GICR_ISENABLER0 = 0x100,
-	GICR_ICENABLER0 = 0x180,
-
 	PMR_ALL = 0xf0,
 };
 
@@ -108,6 +104,30 @@ void hal_cpu_call(struct hal *hal, struct hal *cpu, void (*fn)(void *arg), void 
 	hal_irq_restore(hal, flags);
 }
 
+void hal_cpu_kick(struct hal *hal, struct hal *cpu)
+{
+	hal_sysreg_write(hal, HAL_ICC_SGI1R_EL1, (uint64_t)HAL_IRQ_KICK << 24 | 1);
+	hal_isb(hal);
+}
+
+void hal_context_save(struct hal *hal, struct hal_context *ctx)
+{
+	ctx->regs = *hal->user;
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(ctx->tpidr));
+	__asm__ volatile("mrs %0, fpcr" : "=r"(ctx->fpcr));
+	__asm__ volatile("mrs %0, fpsr" : "=r"(ctx->fpsr));
+	arm64_save_v(ctx->v);
+}
+
+void hal_context_load(struct hal *hal, const struct hal_context *ctx)
+{
+	*hal->user = ctx->regs;
+	__asm__ volatile("msr tpidr_el0, %0" : : "r"(ctx->tpidr));
+	__asm__ volatile("msr fpcr, %0" : : "r"(ctx->fpcr));
+	__asm__ volatile("msr fpsr, %0" : : "r"(ctx->fpsr));
+	arm64_load_v(ctx->v);
+}
+
 void hal_user_set_x0(struct hal *hal, uint64_t value)
 {
 	hal->user->x[0] = value;
@@ -193,31 +213,6 @@ void arm64_puthex(struct hal *hal, uint64_t value)
 		if (value >> shift || !shift)
 			text[n++] = "0123456789abcdef"[value >> shift & 15];
 	hal_console_write(hal, text, n);
-}
-
-/* WFI returns for an interrupt that PSTATE.I masks (Arm ARM, D1.17.2), so nothing
- * is taken between the look at the clock and the wait. The timer's interrupt is
- * only to wake: its line is low again before it could be taken. */
-void hal_wait_until(struct hal *hal, uint64_t ns)
-{
-	const uint64_t part = ns % NSEC_PER_SEC * hal->cntfrq;
-	const uint64_t until = ns / NSEC_PER_SEC * hal->cntfrq +
-			       (part + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
-	unsigned long flags = hal_irq_save(hal);
-
-	arm64_mmio_write(hal->gicr_sgi + GICR_ISENABLER0, 1 << TIMER_INTID);
-	__asm__ volatile("msr cntv_cval_el0, %0\n\t"
-			 "msr cntv_ctl_el0, %1\n\t"
-			 "isb\n\t"
-			 "dsb sy\n\t"
-			 "wfi\n\t"
-			 "msr cntv_ctl_el0, xzr\n\t"
-			 "isb"
-			 :
-			 : "r"(until), "r"(UINT64_C(1))
-			 : "memory");
-	arm64_mmio_write(hal->gicr_sgi + GICR_ICENABLER0, 1 << TIMER_INTID);
-	hal_irq_restore(hal, flags);
 }
 
 int hal_irq_wired(struct hal *hal, unsigned intid)

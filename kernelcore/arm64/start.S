@@ -192,6 +192,35 @@ vectors:
 	vector bad
 	.endr
 
+/* -- a task's other registers ------------------------------------------------ */
+
+	.macro each_pair insn
+	\insn q0, q1, [x0, #0]
+	\insn q2, q3, [x0, #32]
+	\insn q4, q5, [x0, #64]
+	\insn q6, q7, [x0, #96]
+	\insn q8, q9, [x0, #128]
+	\insn q10, q11, [x0, #160]
+	\insn q12, q13, [x0, #192]
+	\insn q14, q15, [x0, #224]
+	\insn q16, q17, [x0, #256]
+	\insn q18, q19, [x0, #288]
+	\insn q20, q21, [x0, #320]
+	\insn q22, q23, [x0, #352]
+	\insn q24, q25, [x0, #384]
+	\insn q26, q27, [x0, #416]
+	\insn q28, q29, [x0, #448]
+	\insn q30, q31, [x0, #480]
+	.endm
+
+	.globl arm64_save_v, arm64_load_v
+arm64_save_v:
+	each_pair stp
+	ret
+arm64_load_v:
+	each_pair ldp
+	ret
+
 /* -- page tables ----------------------------------------------------------- */
 
 #define BLOCK  1

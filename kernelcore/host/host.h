@@ -22,6 +22,7 @@ struct host;
 struct host_config {
 	struct machine_config machine;
 	const char *profile; /* "linux-6.1", ... */
+	uint64_t seed;	     /* kentry_seed(); 0: the schedule is the plain one */
 	/* What the program writes. */
 	void (*output)(void *opaque, const void *buf, size_t n);
 	void *opaque;

@@ -15,6 +15,7 @@
 #include "kernelcore/kentry.h"
 #include "kernelcore/kperf.h"
 #include "kernelcore/ksys.h"
+#include "kernelcore/sys/task.h"
 
 enum {
 	PAGE_SHIFT = 12,
@@ -38,22 +39,11 @@ struct area {
 };
 
 struct mm {
+	unsigned refs;
 	uint64_t *pgd; /* level 1 table: 39-bit addresses, 4 KiB pages */
 	uint16_t asid;
 	struct area area[MAX_AREAS];
 	unsigned nareas;
-};
-
-struct ksys_task {
-	unsigned refs;
-	int32_t tgid, tid;
-	int cpu; /* that it is on, -1: it does not run */
-	bool dead;
-	void *perf;
-	struct mm mm;
-	struct files *files;
-	struct limits *limits;
-	struct kentry_status status;
 };
 
 struct slab_free {
@@ -68,29 +58,19 @@ struct page_pool {
 	struct slab_free *slab[SLAB_CLASSES];
 };
 
-/* A CPU's own; it alone changes it, with IRQs masked. */
-struct sys_cpu {
-	struct hal *hal;
-	struct ksys_task *current; /* NULL: the idle task */
-	unsigned irq_depth;
-	const struct hal_regs *irq_regs; /* of the innermost one served */
-	struct ksys_irq_work *work_head, **work_tail;
-	bool online;
-	/* timer.c's; times in ns, next_tick 0: there is none */
-	struct ksys_hrtimer *timers; /* the next one first */
-	unsigned ntimers;
-	bool perf_tick, sched_tick; /* who wants it */
-	uint64_t next_tick, ticks;
-	uint64_t armed_for; /* UINT64_MAX: the hardware is off */
-	uint64_t cntfrq;    /* 0: nobody has waited for time yet */
-};
-
 struct ksys {
 	struct sys_cpu cpu[KSYS_MAX_CPUS];
 	unsigned ncpus;
 	struct kperf *perf;
 	struct page_pool pool;
-	struct ksys_task *first; /* the first program's, NULL before exec */
+	struct group *first; /* the first program's, NULL before exec */
+	struct kentry_status status; /* its */
+	struct pid_ns *pid_ns;
+	struct ksys_task *tasks, *by_pid[PID_BUCKETS];
+	struct task_queue sleepers[SLEEP_BUCKETS];
+	uint64_t seed; /* of the schedule; 0: none */
+	const uint8_t *image; /* what exec starts */
+	size_t image_size;
 	int64_t sysctl[KSYS_SYSCTLS];
 	/* 6.1's mmap_region() says ENOMEM when MAP_FIXED cannot unmap what is
 	 * there; later kernels pass the reason on. */
@@ -104,7 +84,17 @@ struct ksys {
 void page_pool_init(struct page_pool *pool, uint64_t base, uint64_t end);
 
 /* mm.c */
-int mm_init(struct ksys *sys, struct mm *mm);
+
+/* One reference to an empty address space; NULL without memory. */
+struct mm *mm_create(struct ksys *sys);
+void mm_get(struct mm *mm);
+void mm_put(struct ksys *sys, struct mm *mm);
+/* Does anybody else hold it? */
+bool mm_shared(const struct mm *mm);
+/* The same contents in pages of its own; rings stay with the original. */
+struct mm *mm_copy(struct ksys *sys, struct mm *mm);
+/* To user memory that need not be the current task's; bytes not mapped are left out. */
+void mm_copy_to(struct ksys *sys, struct mm *mm, uint64_t va, const void *src, size_t n);
 void mm_activate(struct ksys *sys, const struct mm *mm);
 int mm_map_anon(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size,
 		unsigned prot);
@@ -114,7 +104,6 @@ int mm_unmap(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size);
 uint64_t mm_find_free(const struct mm *mm, uint64_t size);
 /* Kernel address of user byte @va if it is mapped with @prot; NULL if not. */
 uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsigned prot);
-void mm_destroy(struct ksys *sys, struct mm *mm);
 
 /* elf.c */
 int elf_load(struct ksys *sys, struct mm *mm, const uint8_t *image, size_t size,
@@ -122,6 +111,8 @@ int elf_load(struct ksys *sys, struct mm *mm, const uint8_t *image, size_t size,
 
 /* syscall.c */
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
+/* The pending call of @task, which is current, once more. */
+void syscall_again(struct ksys *sys, struct ksys_task *task);
 
 /* irq.c */
 void irq_init(struct sys_cpu *cpu);
@@ -132,9 +123,6 @@ void timer_irq(struct ksys *sys, struct sys_cpu *cpu, const struct hal_regs *reg
 /* Does the scheduler want the CPU's tick? On that CPU. */
 void timer_sched_tick(struct ksys *sys, struct sys_cpu *cpu, bool on);
 
-/* task.c */
-void task_exit(struct ksys *sys, int code, int signal);
-
 static inline struct sys_cpu *sys_cpu_of(struct ksys *sys, struct hal *hal)
 {
 	return &sys->cpu[hal_cpu_id(hal)];
@@ -143,6 +131,12 @@ static inline struct sys_cpu *sys_cpu_of(struct ksys *sys, struct hal *hal)
 static inline struct sys_cpu *sys_this_cpu(struct ksys *sys)
 {
 	return sys_cpu_of(sys, ksys_hal(sys));
+}
+
+/* What everybody sleeps on who polls. */
+static inline struct channel poll_channel(const struct ksys *sys)
+{
+	return (struct channel){ sys, 0 };
 }
 
 static inline uint64_t page_up(uint64_t n)

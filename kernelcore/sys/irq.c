@@ -106,29 +106,38 @@ const struct hal_regs *ksys_irq_regs(struct ksys *sys)
 	return sys_this_cpu(sys)->irq_regs;
 }
 
+static void handle(struct ksys *sys, struct sys_cpu *cpu, uint64_t intid,
+		   const struct hal_regs *regs)
+{
+	const struct hal_regs *outer = cpu->irq_regs;
+
+	cpu->irq_regs = regs;
+	if (intid == HAL_IRQ_PMU && sys->irq_requested & UINT32_C(1) << HAL_IRQ_PMU)
+		kperf_irq(sys->perf, cpu->hal, regs);
+	else if (intid == HAL_IRQ_TIMER)
+		timer_irq(sys, cpu, regs);
+	else if (intid == HAL_IRQ_KICK)
+		sched_kicked(sys, cpu);
+	cpu->irq_regs = outer;
+}
+
 enum kentry_next kentry_irq(struct ksys *sys, struct hal *hal, const struct hal_regs *regs)
 {
 	struct sys_cpu *cpu = sys_cpu_of(sys, hal);
-	const struct hal_regs *outer = cpu->irq_regs;
+	enum kentry_next next = KENTRY_USER;
 	uint64_t intid = hal_sysreg_read(hal, HAL_ICC_IAR1_EL1);
 
-	if (intid >= INTID_SPURIOUS_FIRST)
-		return KENTRY_USER;
-	cpu->irq_depth++;
-	cpu->irq_regs = regs;
-	if (intid == HAL_IRQ_PMU && sys->irq_requested & UINT32_C(1) << HAL_IRQ_PMU)
-		kperf_irq(sys->perf, hal, regs);
-	if (intid == HAL_IRQ_TIMER)
-		timer_irq(sys, cpu, regs);
-	cpu->irq_depth--;
-	cpu->irq_regs = outer;
-	hal_sysreg_write(hal, HAL_ICC_EOIR1_EL1, intid);
-	if (!cpu->irq_depth)
-		irq_work_run(cpu);
-	return KENTRY_USER;
+	if (intid < INTID_SPURIOUS_FIRST) {
+		handle(sys, cpu, intid, regs);
+		hal_sysreg_write(hal, HAL_ICC_EOIR1_EL1, intid);
+	}
+	irq_work_run(cpu);
+	if (!cpu->depth++) /* of a task at EL0 or of the idle one */
+		next = sched_leave(sys, cpu);
+	cpu->depth--;
+	return next;
 }
 
-/* Single-CPU for now: the caller's own. */
 int ksys_cpu_call(struct ksys *sys, unsigned cpu, void (*fn)(void *arg), void *arg)
 {
 	if (!ksys_cpu_online(sys, cpu))

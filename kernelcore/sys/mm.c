@@ -49,7 +49,7 @@ static uint64_t *walk(struct ksys *sys, const struct mm *mm, uint64_t va, bool m
 	uint64_t *l2, *l3;
 
 	/* an interrupt may come while the address space is torn down */
-	if (va >= va_end || !mm->pgd)
+	if (va >= va_end || !mm || !mm->pgd)
 		return NULL;
 	l2 = next_table(sys, &mm->pgd[table_index(va, 1)], make);
 	if (!l2)
@@ -70,12 +70,29 @@ static uint64_t page_desc(uint64_t pa, unsigned prot)
 	return desc;
 }
 
-int mm_init(struct ksys *sys, struct mm *mm)
+struct mm *mm_create(struct ksys *sys)
 {
-	memset(mm, 0, sizeof(*mm));
+	struct mm *mm = ksys_alloc(sys, sizeof(*mm));
+
+	if (!mm)
+		return NULL;
+	mm->refs = 1;
 	mm->pgd = ksys_page_alloc(sys);
 	mm->asid = 1;
-	return mm->pgd ? 0 : -ENOMEM;
+	if (mm->pgd)
+		return mm;
+	ksys_free(sys, mm);
+	return NULL;
+}
+
+void mm_get(struct mm *mm)
+{
+	mm->refs++;
+}
+
+bool mm_shared(const struct mm *mm)
+{
+	return mm->refs > 1;
 }
 
 void mm_activate(struct ksys *sys, const struct mm *mm)
@@ -188,7 +205,9 @@ int mm_unmap(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size)
 			any = true;
 		}
 	}
-	if (any) /* a changed TTBR0 forgets the old translations */
+	/* A changed TTBR0 forgets the old translations. Other CPUs that run threads of
+	 * @mm do it by themselves: emu/ drops them all when it goes on with another CPU. */
+	if (any)
 		mm_activate(sys, mm);
 	return 0;
 }
@@ -224,7 +243,7 @@ uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsign
 	       (va & (PAGE_SIZE - 1));
 }
 
-void mm_destroy(struct ksys *sys, struct mm *mm)
+static void destroy(struct ksys *sys, struct mm *mm)
 {
 	uint64_t *pgd = mm->pgd;
 
@@ -246,6 +265,59 @@ void mm_destroy(struct ksys *sys, struct mm *mm)
 	ksys_page_free(sys, pgd);
 }
 
+/* A CPU that idles, or is about to switch, may have it still. */
+void mm_put(struct ksys *sys, struct mm *mm)
+{
+	if (!mm || --mm->refs)
+		return;
+	destroy(sys, mm);
+	for (unsigned i = 0; i < sys->ncpus; i++)
+		if (sys->cpu[i].mm == mm)
+			sys->cpu[i].mm = NULL;
+	ksys_free(sys, mm);
+}
+
+static bool copy_area(struct ksys *sys, struct mm *to, struct mm *from, const struct area *area)
+{
+	if (mm_map_anon(sys, to, area->start, area->end - area->start, area->prot))
+		return false;
+	for (uint64_t va = area->start; va < area->end; va += PAGE_SIZE) {
+		uint8_t *page = mm_user_byte(sys, to, va, 0);
+
+		hal_copy(ksys_hal(sys), page, mm_user_byte(sys, from, va, 0), PAGE_SIZE);
+		if (area->prot & AREA_EXEC)
+			hal_sync_icache(ksys_hal(sys), hal_virt_to_phys(ksys_hal(sys), page),
+					PAGE_SIZE);
+	}
+	return true;
+}
+
+/* Linux: a perf ring is VM_DONTCOPY. */
+struct mm *mm_copy(struct ksys *sys, struct mm *mm)
+{
+	struct mm *copy = mm_create(sys);
+
+	for (unsigned i = 0; copy && i < mm->nareas; i++) {
+		if (mm->area[i].event || copy_area(sys, copy, mm, &mm->area[i]))
+			continue;
+		mm_put(sys, copy);
+		copy = NULL;
+	}
+	return copy;
+}
+
+void mm_copy_to(struct ksys *sys, struct mm *mm, uint64_t va, const void *src, size_t n)
+{
+	const uint8_t *from = src;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *to = mm_user_byte(sys, mm, va + i, AREA_WRITE);
+
+		if (to)
+			*to = from[i];
+	}
+}
+
 enum { CHUNK = 64 };
 
 static size_t chunk_size(uint64_t va, size_t left)
@@ -263,7 +335,7 @@ int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size
 
 	while (size) {
 		size_t n = chunk_size(uaddr, size);
-		uint8_t *from = mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ);
+		uint8_t *from = mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ);
 
 		if (!from)
 			return -EFAULT;
@@ -281,7 +353,7 @@ int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t 
 
 	while (size) {
 		size_t n = chunk_size(uaddr, size);
-		uint8_t *to = mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_WRITE);
+		uint8_t *to = mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_WRITE);
 
 		if (!to)
 			return -EFAULT;
@@ -298,7 +370,7 @@ static size_t readable(struct ksys *sys, uint64_t va, size_t n)
 {
 	size_t ok = 0;
 
-	while (ok < n && mm_user_byte(sys, &ksys_current(sys)->mm, va + ok, AREA_READ))
+	while (ok < n && mm_user_byte(sys, ksys_current(sys)->mm, va + ok, AREA_READ))
 		ok += PAGE_SIZE - ((va + ok) & (PAGE_SIZE - 1));
 	return ok < n ? ok : n;
 }
@@ -350,7 +422,7 @@ size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
 
 		if (n > left)
 			n = left;
-		hal_copy(ksys_hal(sys), to, mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ),
+		hal_copy(ksys_hal(sys), to, mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ),
 			 n);
 		to += n;
 		uaddr += n;
@@ -361,5 +433,5 @@ size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
 
 uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
 {
-	return mm_user_byte(sys, &ksys_current(sys)->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
+	return mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
 }

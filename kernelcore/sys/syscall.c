@@ -20,10 +20,6 @@ enum {
 	NR_WRITE = 64,
 	NR_PPOLL = 73,
 	NR_IOCTL = 29,
-	NR_EXIT = 93,
-	NR_EXIT_GROUP = 94,
-	NR_GETPID = 172,
-	NR_GETTID = 178,
 	NR_MUNMAP = 215,
 	NR_MMAP = 222,
 	NR_PERF_EVENT_OPEN = 241,
@@ -125,7 +121,7 @@ static long mmap_perf(struct ksys *sys, const struct file *file, const uint64_t 
 
 	if (rc)
 		return rc;
-	rc = mm_map_pages(sys, &ksys_current(sys)->mm, addr, pages, npages,
+	rc = mm_map_pages(sys, ksys_current(sys)->mm, addr, pages, npages,
 			  (unsigned)a[2] & (AREA_READ | AREA_WRITE), file->event);
 	if (rc) {
 		kperf_munmap(file->event);
@@ -151,21 +147,21 @@ static long sys_mmap(struct ksys *sys, const uint64_t *a)
 	    !(a[3] & (MAP_SHARED | MAP_PRIVATE)))
 		return -EINVAL;
 	if (a[3] & MAP_FIXED) {
-		rc = mm_unmap(sys, &ksys_current(sys)->mm, addr, size);
+		rc = mm_unmap(sys, ksys_current(sys)->mm, addr, size);
 		if (rc)
 			return sys->unmap_failure_enomem ? -ENOMEM : rc;
 	} else {
-		addr = mm_find_free(&ksys_current(sys)->mm, size);
+		addr = mm_find_free(ksys_current(sys)->mm, size);
 	}
 	if (file)
 		return mmap_perf(sys, file, a, addr, size);
-	rc = mm_map_anon(sys, &ksys_current(sys)->mm, addr, size, (unsigned)a[2] & 7);
+	rc = mm_map_anon(sys, ksys_current(sys)->mm, addr, size, (unsigned)a[2] & 7);
 	return rc ? rc : (long)addr;
 }
 
 static long sys_munmap(struct ksys *sys, const uint64_t *a)
 {
-	return mm_unmap(sys, &ksys_current(sys)->mm, a[0], page_up(a[1]));
+	return mm_unmap(sys, ksys_current(sys)->mm, a[0], page_up(a[1]));
 }
 
 struct pollfd {
@@ -188,36 +184,51 @@ static unsigned poll_one(struct ksys *sys, const struct pollfd *p)
 	return kperf_poll(file->event) & ((unsigned)(uint16_t)p->events | 0x18);
 }
 
+static int poll_deadline(struct ksys *sys, uint64_t utime, uint64_t *until)
+{
+	int64_t ts[2];
+
+	*until = UINT64_MAX;
+	if (!utime)
+		return 0;
+	if (ksys_copy_from_user(sys, ts, utime, sizeof(ts)))
+		return -EFAULT;
+	if (ts[0] < 0 || ts[1] < 0 || ts[1] >= 1000000000)
+		return -EINVAL;
+	*until = 0;
+	if (ts[0] || ts[1])
+		*until = hal_clock_ns(ksys_hal(sys)) + (uint64_t)ts[0] * 1000000000 +
+			 (uint64_t)ts[1];
+	return 0;
+}
+
 /* Linux looks once before it sleeps, and once more at the end of the time. */
 static long sys_ppoll(struct ksys *sys, const uint64_t *a)
 {
+	struct task_call *call = &ksys_current(sys)->call;
 	struct pollfd p[8];
-	int64_t ts[2] = { 0, 0 };
-	uint64_t until = 0;
 	long ready = 0;
-	bool again = true;
+	int rc;
 
 	if (a[1] > sizeof(p) / sizeof(p[0]))
 		return -EINVAL;
-	if (a[2]) {
-		if (ksys_copy_from_user(sys, ts, a[2], sizeof(ts)))
-			return -EFAULT;
-		if (ts[0] < 0 || ts[1] < 0 || ts[1] >= 1000000000)
-			return -EINVAL;
+	if (!call->again) {
+		rc = poll_deadline(sys, a[2], &call->until);
+		if (rc)
+			return rc;
 	}
 	if (ksys_copy_from_user(sys, p, a[0], a[1] * sizeof(p[0])))
 		return -EFAULT;
-	if (ts[0] || ts[1])
-		until = hal_clock_ns(ksys_hal(sys)) + (uint64_t)ts[0] * 1000000000 +
-			(uint64_t)ts[1];
-	while (again && !ready) {
-		again = until && hal_clock_ns(ksys_hal(sys)) < until;
-		for (uint64_t i = 0; i < a[1]; i++) {
-			p[i].revents = (int16_t)poll_one(sys, &p[i]);
-			ready += p[i].revents != 0;
-		}
-		if (!ready && again)
-			hal_wait_until(ksys_hal(sys), until);
+	if (call->until && !call->timed_out)
+		task_sleep_on(sys, poll_channel(sys));
+	for (uint64_t i = 0; i < a[1]; i++) {
+		p[i].revents = (int16_t)poll_one(sys, &p[i]);
+		ready += p[i].revents != 0;
+	}
+	if (call->until && !call->timed_out) {
+		if (!ready)
+			return task_block(sys, call->until);
+		task_sleep_not(sys);
 	}
 	if (ksys_copy_to_user(sys, a[0], p, a[1] * sizeof(p[0])))
 		return -EFAULT;
@@ -291,18 +302,10 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	case NR_PERF_EVENT_OPEN:
 		return kperf_open(sys->perf, args[0], (int32_t)args[1], (int32_t)args[2],
 				  (int32_t)args[3], args[4]);
-	case NR_GETPID:
-		return ksys_current(sys)->tgid;
-	case NR_GETTID:
-		return ksys_current(sys)->tid;
-	case NR_EXIT:
-	case NR_EXIT_GROUP:
-		task_exit(sys, (int)(args[0] & 0xff), 0);
-		return 0;
 	default:
 		if (nr >= HAL_LAB_BASE && nr < HAL_LAB_BASE + 16)
 			return sys_lab(sys, (unsigned)(nr - HAL_LAB_BASE), args);
-		return -ENOSYS;
+		return task_call(sys, nr, args);
 	}
 }
 
@@ -321,21 +324,46 @@ static int fault_signal(unsigned ec)
 	}
 }
 
+void syscall_again(struct ksys *sys, struct ksys_task *task)
+{
+	struct task_call *call = &task->call;
+	long rc = syscall_dispatch(sys, call->nr, call->args);
+
+	call->again = true;
+	call->pending = rc == SYS_BLOCK;
+	if (!call->pending && rc != SYS_NO_RESULT)
+		hal_user_set_x0(ksys_hal(sys), (uint64_t)rc);
+}
+
+static void syscall_begin(struct ksys *sys, struct ksys_task *task, const struct hal_regs *regs)
+{
+	task->call = (struct task_call){ .nr = regs->x[8] };
+	for (unsigned i = 0; i < 6; i++)
+		task->call.args[i] = regs->x[i];
+	syscall_again(sys, task);
+}
+
 enum kentry_next kentry_sync(struct ksys *sys, struct hal *hal, const struct hal_regs *regs,
 			     uint64_t esr, uint64_t far)
 {
 	unsigned ec = (unsigned)(esr >> EC_SHIFT) & 0x3f;
+	struct sys_cpu *cpu = sys_cpu_of(sys, hal);
+	enum kentry_next next;
 
+	cpu->depth++;
 	hal_irq_enable(hal);
 	if (ec == EC_SVC64) {
-		hal_user_set_x0(hal, (uint64_t)syscall_dispatch(sys, regs->x[8], regs->x));
+		syscall_begin(sys, cpu->current, regs);
 	} else {
-		/* No signal handlers yet: the default action of each ends the task. */
-		ksys_current(sys)->status.pc = regs->pc;
-		ksys_current(sys)->status.far = far;
-		task_exit(sys, 0, fault_signal(ec));
+		/* No signal handlers yet: the default action of each ends the group. */
+		if (cpu->current->group == sys->first) {
+			sys->status.pc = regs->pc;
+			sys->status.far = far;
+		}
+		group_exit(sys, fault_signal(ec));
 	}
 	hal_irq_disable(hal);
-	irq_work_run(sys_cpu_of(sys, hal));
-	return KENTRY_USER;
+	next = sched_leave(sys, cpu);
+	cpu->depth--;
+	return next;
 }

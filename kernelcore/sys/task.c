@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Boot, the one task, and what the perf core asks about tasks. */
+/* Boot and the end, and what is asked about tasks. */
 #include <string.h>
 
-#include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
-#include "kernelcore/sys/rlimit.h"
 
-enum {
-	FIRST_TASK = 2, /* 1 is the absent init */
-	STACK_PAGES = 16,
-	TCR_T0SZ_39 = 25,
-};
-
-static const uint64_t stack_top = UINT64_C(0x7ffff00000);
+enum { TCR_T0SZ_39 = 25 };
 
 /* Normal write-back memory in index 0, devices in 1; Linux's SCTLR_EL1
  * values where they matter: MMU, caches, EL0 stack alignment check. */
@@ -39,6 +31,20 @@ static bool same(const char *a, const char *b)
 	return *a == *b;
 }
 
+/* What every CPU does when it comes. */
+static int cpu_up(struct ksys *sys, struct sys_cpu *cpu)
+{
+	int rc;
+
+	irq_init(cpu);
+	rc = kperf_cpu_online(sys->perf, cpu->hal);
+	if (rc)
+		return rc;
+	cpu->online = true;
+	mmu_init(cpu->hal);
+	return 0;
+}
+
 int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 {
 	uint64_t base = hal_ram_base(hal), end = base + hal_ram_size(hal);
@@ -57,125 +63,96 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 	sys->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	sys->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
 	sys->unmap_failure_enomem = same(profile, "linux-6.1");
-	irq_init(sys_cpu_of(sys, hal));
+	sys->pid_ns = pid_ns_create(sys, NULL);
+	if (!sys->pid_ns)
+		return -ENOMEM;
+	sys->pid_ns->last = 1; /* the absent init */
 	rc = kperf_create(sys, profile, &sys->perf);
 	if (!rc)
-		rc = kperf_cpu_online(sys->perf, hal);
+		rc = cpu_up(sys, sys_cpu_of(sys, hal));
 	if (rc)
 		return rc;
-	sys_cpu_of(sys, hal)->online = true;
-	mmu_init(hal);
 	*out = sys;
 	return 0;
 }
 
+enum kentry_next kentry_cpu_start(struct ksys *sys, struct hal *hal)
+{
+	cpu_up(sys, sys_cpu_of(sys, hal)); /* CPU 0 has shown that it can be done */
+	return KENTRY_IDLE;
+}
+
+void kentry_seed(struct ksys *sys, uint64_t seed)
+{
+	sys->seed = seed;
+}
+
+/* -- shutdown ---------------------------------------------------------------- */
+
+/* On a CPU: whoever is on it is off, as if it slept. */
+static void put_off(void *arg)
+{
+	struct ksys *sys = arg;
+	struct sys_cpu *cpu = sys_this_cpu(sys);
+	struct ksys_task *task = cpu->current;
+
+	if (!task)
+		return;
+	kperf_sched_out(sys->perf, cpu->hal, task);
+	if (task->state == TASK_RUNNING)
+		task->state = TASK_SLEEPING;
+	task->cpu = -1;
+	cpu->current = NULL;
+}
+
+static void end_task(struct ksys *sys, struct sys_cpu *cpu, struct ksys_task *task)
+{
+	unsigned long flags = hal_irq_save(cpu->hal);
+
+	sched_forget(sys, task);
+	task->cpu = (int)hal_cpu_id(cpu->hal);
+	cpu->current = task;
+	kperf_sched_in(sys->perf, cpu->hal, task);
+	hal_irq_restore(cpu->hal, flags);
+	task_exit(sys, 0);
+	flags = hal_irq_save(cpu->hal);
+	put_off(sys);
+	irq_work_run(cpu);
+	hal_irq_restore(cpu->hal, flags);
+	ksys_task_put(sys, task);
+}
+
+static struct ksys_task *any_task(struct ksys *sys)
+{
+	struct ksys_task *task = sys->tasks;
+
+	while (task && task->exiting)
+		task = task->all_next;
+	return task;
+}
+
 void kentry_shutdown(struct ksys *sys)
 {
-	if (sys->first && !sys->first->dead)
-		task_exit(sys, 0, 0);
+	struct sys_cpu *cpu = sys_this_cpu(sys);
+	struct ksys_task *task;
+
+	for (unsigned i = 0; i < sys->ncpus; i++)
+		ksys_cpu_call(sys, i, put_off, sys);
+	while ((task = any_task(sys))) {
+		/* its group's end is told to nobody */
+		task->group->exiting = true;
+		end_task(sys, cpu, task);
+	}
 	kperf_destroy(sys->perf);
 	sys->perf = NULL;
 }
 
-/* argc, argv, envp and an empty auxiliary vector (AAPCS64 Linux start-up). */
-static int build_stack(struct ksys *sys, struct mm *mm, uint64_t *sp)
-{
-	static const char name[8] = "agent";
-	uint64_t words[6] = { 1, stack_top - 16, 0, 0, 0, 0 };
-	uint64_t at = stack_top - 16 - sizeof(words);
-	int rc = mm_map_anon(sys, mm, stack_top - STACK_PAGES * PAGE_SIZE,
-			     STACK_PAGES * PAGE_SIZE, AREA_READ | AREA_WRITE);
-
-	if (rc)
-		return rc;
-	memcpy(mm_user_byte(sys, mm, stack_top - 16, AREA_WRITE), name, sizeof(name));
-	memcpy(mm_user_byte(sys, mm, at, AREA_WRITE), words, sizeof(words));
-	*sp = at;
-	return 0;
-}
-
-/* Descriptors 0, 1 and 2, and the limits that bound their number. */
-static int standard_files(struct ksys *sys, struct ksys_task *task)
-{
-	task->limits = limits_create(sys);
-	task->files = files_create(sys);
-	if (!task->limits || !task->files)
-		return -ENOMEM;
-	for (int fd = 0; fd < 3; fd++) {
-		struct file *file = file_create(sys, fd ? FILE_OUTPUT : FILE_INPUT,
-						fd ? O_RDWR | O_LARGEFILE :
-						     O_RDONLY | O_LARGEFILE);
-
-		if (!file || fd_add(sys, task, file, 0, false) < 0) {
-			file_put(sys, file);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *input,
-		size_t input_size, struct kentry_start *start)
-{
-	struct ksys_task *task = ksys_alloc(sys, sizeof(*task));
-	unsigned long flags;
-	int rc;
-
-	if (!task)
-		return -ENOMEM;
-	task->refs = 1;
-	task->tgid = task->tid = FIRST_TASK;
-	sys->input = input;
-	sys->input_size = input_size;
-	rc = mm_init(sys, &task->mm);
-	if (!rc)
-		rc = standard_files(sys, task);
-	if (!rc)
-		rc = elf_load(sys, &task->mm, elf, elf_size, &start->pc);
-	if (!rc)
-		rc = build_stack(sys, &task->mm, &start->sp);
-	if (rc) {
-		if (task->mm.pgd)
-			mm_destroy(sys, &task->mm);
-		files_put(sys, task->files);
-		limits_put(sys, task->limits);
-		ksys_free(sys, task);
-		return rc;
-	}
-	flags = hal_irq_save(ksys_hal(sys));
-	sys->first = task;
-	sys_this_cpu(sys)->current = task;
-	task->cpu = (int)hal_cpu_id(ksys_hal(sys));
-	mm_activate(sys, &task->mm);
-	kperf_sched_in(sys->perf, ksys_hal(sys), task);
-	hal_irq_restore(ksys_hal(sys), flags);
-	return 0;
-}
-
-/* Linux do_exit's order: memory, files, then perf's view of the task. */
-void task_exit(struct ksys *sys, int code, int signal)
-{
-	struct ksys_task *task = ksys_current(sys);
-	unsigned long flags;
-
-	task->status.code = code;
-	task->status.signal = signal;
-	mm_destroy(sys, &task->mm);
-	files_put(sys, task->files);
-	task->files = NULL;
-	kperf_task_exit(sys->perf, task);
-	flags = hal_irq_save(ksys_hal(sys));
-	kperf_sched_out(sys->perf, ksys_hal(sys), task);
-	irq_work_run(sys_this_cpu(sys));
-	hal_irq_restore(ksys_hal(sys), flags);
-	task->dead = true;
-	task->status.exited = 1;
-}
-
 struct kentry_status kentry_status(const struct ksys *sys)
 {
-	return sys->first ? sys->first->status : (struct kentry_status){ 0 };
+	return sys->status;
 }
+
+/* -- the core's questions ---------------------------------------------------- */
 
 struct hal *ksys_hal(struct ksys *sys)
 {
@@ -197,28 +174,6 @@ struct ksys_task *ksys_current(struct ksys *sys)
 	return sys_this_cpu(sys)->current;
 }
 
-void ksys_task_get(struct ksys_task *task)
-{
-	task->refs++;
-}
-
-void ksys_task_put(struct ksys *sys, struct ksys_task *task)
-{
-	if (task && !--task->refs)
-		ksys_free(sys, task);
-}
-
-struct ksys_task *ksys_find_task(struct ksys *sys, int32_t pid)
-{
-	struct ksys_task *task = ksys_current(sys);
-
-	if (pid && task && (task->dead || task->tid != pid))
-		task = NULL;
-	if (task)
-		ksys_task_get(task);
-	return task;
-}
-
 int ksys_task_cpu(const struct ksys_task *task)
 {
 	return task->cpu;
@@ -226,7 +181,7 @@ int ksys_task_cpu(const struct ksys_task *task)
 
 bool ksys_task_dead(const struct ksys_task *task)
 {
-	return task->dead;
+	return task->exiting;
 }
 
 bool ksys_task_is_kernel(const struct ksys_task *task)
@@ -239,18 +194,6 @@ bool ksys_may_attach(struct ksys *sys, const struct ksys_task *task)
 {
 	(void)task;
 	return ksys_capable(sys, KSYS_CAP_PERFMON);
-}
-
-int32_t ksys_task_tgid(const struct ksys_task *task, const struct ksys_task *observer)
-{
-	(void)observer; /* one pid namespace */
-	return task->dead ? -1 : task->tgid;
-}
-
-int32_t ksys_task_tid(const struct ksys_task *task, const struct ksys_task *observer)
-{
-	(void)observer;
-	return task->dead ? -1 : task->tid;
 }
 
 void **ksys_task_perf(struct ksys_task *task)
@@ -271,9 +214,81 @@ int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name)
 	return sys->sysctl[name];
 }
 
+/* Whoever polls looks again, at all that it polls. */
 void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
 {
-	/* Nobody sleeps in poll yet: ppoll looks by itself. */
-	(void)sys;
 	(void)event;
+	task_wake_all(sys, poll_channel(sys), ~0U);
+}
+
+/* -- system calls ------------------------------------------------------------ */
+
+enum {
+	NR_EXIT = 93,
+	NR_EXIT_GROUP = 94,
+	NR_SET_TID_ADDRESS = 96,
+	NR_UNSHARE = 97,
+	NR_FUTEX = 98,
+	NR_NANOSLEEP = 101,
+	NR_CLOCK_NANOSLEEP = 115,
+	NR_SETAFFINITY = 122,
+	NR_GETAFFINITY = 123,
+	NR_YIELD = 124,
+	NR_GETPID = 172,
+	NR_GETPPID = 173,
+	NR_GETTID = 178,
+	NR_CLONE = 220,
+	NR_EXECVE = 221,
+	NR_WAIT4 = 260,
+};
+
+static long parent_number(const struct ksys_task *task)
+{
+	const struct group *parent = task->group->parent;
+
+	/* the absent init's child sees it as 1 in the first namespace */
+	if (!parent)
+		return task->ns->level ? 0 : 1;
+	return pid_in(parent->leader, task->ns);
+}
+
+long task_call(struct ksys *sys, uint64_t nr, const uint64_t a[6])
+{
+	struct ksys_task *task = ksys_current(sys);
+
+	switch (nr) {
+	case NR_EXIT:
+		task_exit(sys, (int)(a[0] & 0xff) << 8);
+		return SYS_NO_RESULT;
+	case NR_EXIT_GROUP:
+		group_exit(sys, (int)(a[0] & 0xff) << 8);
+		return SYS_NO_RESULT;
+	case NR_SET_TID_ADDRESS:
+		task->clear_tid = a[0];
+		return pid_in(task, task->ns);
+	case NR_UNSHARE:
+		return sys_unshare(sys, a[0]);
+	case NR_FUTEX:
+		return sys_futex(sys, a);
+	case NR_NANOSLEEP:
+	case NR_CLOCK_NANOSLEEP:
+	case NR_SETAFFINITY:
+	case NR_GETAFFINITY:
+	case NR_YIELD:
+		return sched_call(sys, nr, a);
+	case NR_GETPID:
+		return pid_in(task->group->leader, task->ns);
+	case NR_GETPPID:
+		return parent_number(task);
+	case NR_GETTID:
+		return pid_in(task, task->ns);
+	case NR_CLONE:
+		return sys_clone(sys, a);
+	case NR_EXECVE:
+		return sys_execve(sys, a);
+	case NR_WAIT4:
+		return sys_wait4(sys, a);
+	default:
+		return -ENOSYS;
+	}
 }

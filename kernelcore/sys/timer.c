@@ -171,6 +171,7 @@ void timer_irq(struct ksys *sys, struct sys_cpu *cpu, const struct hal_regs *reg
 	if (cpu->next_tick && cpu->next_tick <= now) {
 		cpu->next_tick = tick_after(now);
 		cpu->ticks++;
+		sched_tick(sys, cpu, now);
 		kperf_tick(sys->perf, cpu->hal, regs);
 	}
 	program(sys, cpu);
