@@ -4,8 +4,9 @@
  * read back. Built twice: with libFuzzer, and with replay.c as a plain program
  * over corpus/fuzz/attr.
  *
- * Input: byte 0 how (see enum), 1 ring, 2 number of bursts, 3 their size, 4 and
- * 5 the user's stack pointer and frame, then the attr's bytes.
+ * Input: byte 0 how (see enum), 1 ring (bit 5: few samples a tick, bit 6: ticks), 2
+ * number of bursts, 3 their size, 4 and 5 the user's stack pointer and frame, then
+ * the attr's bytes.
  *
  * What must hold: an errno that Linux has for it, or records that are whole;
  * a record's size is the sum of its fields; the count is what was injected
@@ -27,6 +28,9 @@ enum {
 	HOW_READ_ONLY = 8,    /* an overwriting ring */
 	HOW_CPU = 16,	      /* an event of the CPU */
 	HOW_IDLE = 32,	      /* and nobody runs */
+	FEW = 3 * KSYS_HZ,    /* samples a second: 3 a tick */
+	RING_LIMIT = 32,      /* of byte 1 */
+	RING_TICKS = 64,
 	HEAD = 6,
 	ATTR_MAX = 136,
 	RECORD_MAX = 65536,
@@ -50,7 +54,7 @@ struct run {
 	struct perf_event_attr attr;
 	uint8_t how;
 	uint64_t injected, read_words;
-	unsigned samples;
+	unsigned samples, others, ticks;
 	struct fk_ring ring;
 	uint64_t record[RECORD_MAX / 8];
 };
@@ -81,8 +85,8 @@ static void tame(uint8_t bytes[ATTR_MAX])
 		a->sample_type &= ~(uint64_t)PERF_SAMPLE_WEIGHT;
 	a->read_format &= 31;
 	memcpy(&flags, bytes + 40, sizeof(flags));
-	/* not: inherit, frequency, side-band records, sigtrap, reserved ones */
-	flags &= UINT64_C(0x37f9b97fff) & ~UINT64_C(0x24078a402);
+	/* not: inherit, side-band records, sigtrap, reserved ones */
+	flags &= UINT64_C(0x37f9b97fff) & ~UINT64_C(0x24078a002);
 	memcpy(bytes + 40, &flags, sizeof(flags));
 	a->exclude_idle = a->remove_on_exec = a->inherit = a->aux_output = 0;
 	a->use_clockid = 0;
@@ -160,6 +164,17 @@ static size_t sample_words(const struct run *r, const uint64_t *w)
 				   PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_AUX));
 }
 
+static size_t trailer_size(const struct run *r)
+{
+	return !r->attr.sample_id_all
+		       ? 0
+		       : 8 * (size_t)__builtin_popcountll(
+				     r->attr.sample_type &
+				     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				      PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+				      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
+}
+
 /* One record at @at; its size. */
 static size_t check_record(struct run *r, uint64_t at)
 {
@@ -173,7 +188,14 @@ static size_t check_record(struct run *r, uint64_t at)
 	size = header.size;
 	CHECK(size >= 8 && size % 8 == 0);
 	CHECK(fk_record(&r->ring, at, r->record) == size);
-	CHECK(header.type == PERF_RECORD_SAMPLE || header.type == PERF_RECORD_LOST);
+	CHECK(header.type == PERF_RECORD_SAMPLE || header.type == PERF_RECORD_LOST ||
+	      header.type == PERF_RECORD_THROTTLE ||
+	      header.type == PERF_RECORD_UNTHROTTLE);
+	if (header.type == PERF_RECORD_THROTTLE ||
+	    header.type == PERF_RECORD_UNTHROTTLE) {
+		CHECK(size == 32 + trailer_size(r));
+		r->others++;
+	}
 	if (header.type == PERF_RECORD_SAMPLE) {
 		CHECK(size == 8 * sample_words(r, r->record));
 		r->samples++;
@@ -205,7 +227,7 @@ static void check_ring(struct run *r)
 		at += check_record(r, at);
 }
 
-static void inject(struct run *r, long fd, unsigned bursts, uint64_t each)
+static void inject(struct run *r, long fd, unsigned bursts, uint64_t each, bool ticks)
 {
 	int counter = kperf_event_counter(r->fk->fds[fd]);
 
@@ -214,10 +236,16 @@ static void inject(struct run *r, long fd, unsigned bursts, uint64_t each)
 		bursts = 0;
 	for (unsigned i = 0; i < bursts && counter >= 0; i++) {
 		unsigned el = r->how & HOW_EL1 && i & 1;
+		/* a throttled one does not */
+		bool counts = r->fk->pmu.pmcnten >> counter & 1;
 
 		fk_inject(r->fk, (unsigned)counter, each, el);
-		if (!(el ? r->attr.exclude_kernel : r->attr.exclude_user))
+		if (counts && !(el ? r->attr.exclude_kernel : r->attr.exclude_user))
 			r->injected += each;
+		if (ticks && i % 3 == 2) {
+			fk_tick(r->fk);
+			r->ticks++;
+		}
 	}
 }
 
@@ -232,10 +260,15 @@ static void check_counts(struct run *r, long fd)
 	CHECK(n == r->injected);
 	if (r->attr.read_format & PERF_FORMAT_LOST)
 		lost = values[r->read_words - 1];
-	if (r->attr.sample_period)
-		CHECK((r->samples + lost) * r->attr.sample_period <= n);
+	/* lost may be THROTTLE records too, two a tick and one of the last */
+	if (!r->attr.sample_period)
+		CHECK(r->samples + lost + r->others == 0);
+	else if (r->fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] == FEW)
+		CHECK(r->samples <= (r->ticks + 1) * FEW / KSYS_HZ);
+	else if (r->attr.freq)
+		CHECK(r->samples + lost <= n);
 	else
-		CHECK(r->samples + lost == 0);
+		CHECK((r->samples + lost) * r->attr.sample_period <= n);
 }
 
 static void use_event(struct run *r, const uint8_t *data, long fd)
@@ -247,7 +280,8 @@ static void use_event(struct run *r, const uint8_t *data, long fd)
 
 	r->read_words = 1 + (uint64_t)__builtin_popcountll(r->attr.read_format & 31);
 	r->ring = (struct fk_ring){0};
-	r->injected = r->samples = 0;
+	r->injected = 0;
+	r->samples = r->others = r->ticks = 0;
 	mapped = fk_mmap(r->fk, fd,
 			 data[1] & 8	 ? 0
 			 : data[1] & 128 ? 32
@@ -259,7 +293,7 @@ static void use_event(struct run *r, const uint8_t *data, long fd)
 	fk_ioctl(r->fk, fd, PERF_EVENT_IOC_ENABLE, 0);
 	if (r->how & HOW_IDLE && r->how & HOW_CPU)
 		r->fk->current = NULL;
-	inject(r, fd, data[2] & 31, each);
+	inject(r, fd, data[2] & 31, each, data[1] & RING_TICKS);
 	r->fk->current = current;
 	fk_ioctl(r->fk, fd, PERF_EVENT_IOC_DISABLE, 0);
 	check_ring(r);
@@ -307,6 +341,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r->fk->user_regs.sp = FK_USER_BASE + 8 * (uint64_t)(data[4] << 5);
 	r->fk->user_regs.x[29] = FK_USER_BASE + (uint64_t)data[5] * 240 + (data[4] & 4);
 	fk_log_clear(r->fk);
+	r->fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] =
+		data[1] & RING_LIMIT ? FEW : 100000000;
 	fd = open_input(r, data + HEAD, size - HEAD);
 	if (fd < 0)
 		CHECK(is_known(fd));
