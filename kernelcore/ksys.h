@@ -108,6 +108,7 @@ enum ksys_sysctl {
 	KSYS_SYSCTL_PARANOID,	     /* -1..4, Debian's default 3 */
 	KSYS_SYSCTL_MAX_SAMPLE_RATE, /* samples a second */
 	KSYS_SYSCTL_MLOCK_KB,
+	KSYS_SYSCTL_USER_ACCESS, /* perf_user_access: 0, 1 */
 	KSYS_SYSCTLS,
 };
 int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name);

@@ -304,7 +304,8 @@ static int map_with_config1(struct kperf_event *event)
 	if (a->config1 & 2) {
 		if (!event->attach_task)
 			return -EINVAL;
-		if (event->hw.is_64bit && number != PMU_EVENT_CYCLES)
+		if (event->hw.is_64bit && number != PMU_EVENT_CYCLES &&
+		    !event->perf->pmu.long_events)
 			return -EOPNOTSUPP;
 		event->hw.user_read = true;
 	}

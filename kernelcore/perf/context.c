@@ -5,6 +5,7 @@
 #include "kernelcore/hal.h"
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/policy.h"
 
 /* --- life ------------------------------------------------------------------ */
 
@@ -210,7 +211,8 @@ static void promote(struct kperf_event *event, bool software_group)
 	event->software_group = software_group;
 	if (event->in_context)
 		add_group(event->ctx, event);
-	perf_event_header_size(event);
+	if (!event->perf->policy->promoted_read_size_stays)
+		perf_event_header_size(event);
 }
 
 void perf_ctx_detach_group(struct kperf_event *event)
@@ -247,6 +249,7 @@ void perf_ctx_add_event(struct perf_context *ctx, struct kperf_event *event)
 	}
 	perf_list_add_tail(&ctx->events, &event->ctx_entry);
 	ctx->nr_events++;
+	ctx->nr_user += event->hw.user_read;
 	attach_group(event);
 }
 
@@ -256,6 +259,7 @@ void perf_ctx_del_event(struct perf_context *ctx, struct kperf_event *event)
 		return;
 	event->in_context = false;
 	ctx->nr_events--;
+	ctx->nr_user -= event->hw.user_read;
 	perf_list_del(&event->ctx_entry);
 	if (!perf_list_empty(&event->group_entry)) {
 		perf_list_del(&event->group_entry);

@@ -51,6 +51,7 @@ struct perf_context {
 	unsigned nr_events, nr_active;
 	unsigned nr_pinned;	 /* groups */
 	unsigned nr_freq;	 /* of the active ones: with a frequency */
+	unsigned nr_user;	 /* that user space may read */
 	bool rotate_disable;	 /* somebody walks the groups */
 	bool rotate_necessary;	 /* a flexible group found no room */
 	struct perf_list events; /* all */

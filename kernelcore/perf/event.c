@@ -7,6 +7,7 @@
 
 #include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/context.h"
+#include "kernelcore/perf/freq.h"
 #include "kernelcore/perf/perf.h"
 #include "kernelcore/perf/pmu.h"
 #include "kernelcore/perf/policy.h"
@@ -273,6 +274,7 @@ static struct kperf_event *event_alloc(struct kperf *perf, const struct perf_att
 	/* a frequency is approached from below */
 	event->hw.sample_period = a->freq && a->sample_freq ? 1 : a->sample_period;
 	event->hw.last_period = event->hw.sample_period;
+	perf_freq_init(&event->hw);
 	event->hw.period_left = (int64_t)event->hw.sample_period;
 	event->pending_irq.fn = pending_irq;
 	event->pending_irq.arg = event;

@@ -120,6 +120,13 @@ static bool has_freq(const struct kperf_event *event)
 	return event->attr.u.a.freq && event->attr.u.a.sample_freq;
 }
 
+/* Linux has 0 there, and has always been up for longer than the two ticks within
+ * which a first overflow would be taken for a second one. This kernel may not. */
+void perf_freq_init(struct perf_hw *hw)
+{
+	hw->freq_time_stamp = -(uint64_t)(2 * TICK_NS);
+}
+
 /* The driver has reloaded before this is called: it is the interval just
  * programmed that is fed in with the time of the one that ended. */
 static void adjust_on_overflow(struct perf_cpu *cpu, struct kperf_event *event)

@@ -31,6 +31,9 @@ int64_t perf_freq_filter(int64_t period, int64_t ideal);
  * old one that the event should begin anew. */
 bool perf_freq_step(struct perf_hw *hw, uint64_t freq, uint64_t nsec, uint64_t count);
 
+/* Of an event that has never overflowed. */
+void perf_freq_init(struct perf_hw *hw);
+
 /* [irq] @event has overflowed: count it. True: it is throttled now, and has
  * said so in its ring; never without @brake. */
 bool perf_freq_account(struct perf_cpu *cpu, struct kperf_event *event, bool brake);

@@ -7,58 +7,94 @@
 
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/pmu_armv8.h"
 #include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/ring.h"
 
 enum {
-	CLOCK_BITS = 57
-}; /* Linux's width of CNTVCT_EL0 at 62.5 MHz */
+	CLOCK_BITS = 57, /* Linux's width of CNTVCT_EL0 at 62.5 MHz */
+	INDEX_CYCLE = 32 /* an index is a counter's number and 1 */
+};
+
+/* perf_event_mmap_page.capabilities */
+enum {
+	CAP_BIT0_IS_DEPRECATED = 1 << 1,
+	CAP_USER_RDPMC = 1 << 2,
+	CAP_USER_TIME = 1 << 3,
+	CAP_USER_TIME_ZERO = 1 << 4,
+	CAP_USER_TIME_SHORT = 1 << 5,
+	CAP_UPDATED =
+		CAP_USER_RDPMC | CAP_USER_TIME | CAP_USER_TIME_ZERO | CAP_USER_TIME_SHORT,
+};
+
+/* The page is read, and may be written, by user space at the same time. */
+#define put(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+#define get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+static void update_lock(struct perf_event_mmap_page *page)
+{
+	put(page->lock, get(page->lock) + 1);
+}
 
 /* What user space needs to turn CNTVCT_EL0 into perf's time: this kernel's
  * clock starts with the counter. */
 static void update_clock(const struct kperf *perf, struct perf_event_mmap_page *page,
 			 uint64_t now)
 {
-	page->time_mult = perf->time_mult;
-	page->time_shift = (uint16_t)perf->time_shift;
-	page->time_zero = 0;
-	page->time_cycles = 0;
-	page->time_mask = (UINT64_C(1) << CLOCK_BITS) - 1;
-	page->time_offset = page->time_zero - now;
-	page->cap_user_time = 1;
-	page->cap_user_time_zero = 1;
-	page->cap_user_time_short = 1;
+	put(page->time_mult, perf->time_mult);
+	put(page->time_shift, (uint16_t)perf->time_shift);
+	put(page->time_zero, 0);
+	put(page->time_cycles, 0);
+	put(page->time_mask, (UINT64_C(1) << CLOCK_BITS) - 1);
+	put(page->time_offset, -now);
+}
+
+/* Linux armv8pmu_user_event_idx(): 0, or what user space may read by mrs. */
+static uint32_t user_index(const struct kperf_event *event)
+{
+	if (event->hw.stopped || event->state != PERF_EVENT_ACTIVE ||
+	    !event->hw.user_read ||
+	    !ksys_sysctl(event->perf->sys, KSYS_SYSCTL_USER_ACCESS))
+		return 0;
+	return event->hw.counter == PMU_CYCLE ? INDEX_CYCLE
+					      : (uint32_t)event->hw.counter + 1;
 }
 
 void perf_mmap_page_update(struct kperf_event *event)
 {
 	struct perf_event_mmap_page *page;
-	uint64_t now, enabled, running;
+	uint64_t now, enabled, running, caps;
+	uint32_t index;
 
 	if (!event->ring)
 		return;
 	now = hal_clock_ns(ksys_hal(event->perf->sys));
 	perf_event_times(event, perf_ctx_time_now(event, now), &enabled, &running);
 	page = event->ring->user_page;
-	page->lock++;
+	update_lock(page);
 	atomic_signal_fence(memory_order_seq_cst);
-	page->index = 0; /* no user access to counters (perf_user_access 0) */
-	page->offset = (int64_t)perf_event_total(event);
-	page->time_enabled = enabled;
-	page->time_running = running;
-	page->cap_user_rdpmc = event->hw.user_read;
-	if (event->hw.user_read)
-		page->pmc_width = event->hw.is_64bit ? 64 : 32;
+	index = user_index(event);
+	put(page->index, index);
+	put(page->offset, (int64_t)(perf_event_total(event) - (index ? event->hw.prev_count : 0)));
+	put(page->time_enabled, enabled);
+	put(page->time_running, running);
+	caps = CAP_USER_TIME | CAP_USER_TIME_ZERO | CAP_USER_TIME_SHORT;
+	if (event->hw.user_read) {
+		caps |= CAP_USER_RDPMC;
+		put(page->pmc_width, event->hw.is_64bit ? 64 : 32);
+	}
+	put(page->capabilities,
+	    (get(page->capabilities) & ~(uint64_t)CAP_UPDATED) | caps);
 	update_clock(event->perf, page, now);
 	atomic_signal_fence(memory_order_seq_cst);
-	page->lock++;
+	update_lock(page);
 }
 
 static void init_page(const struct perf_ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->user_page;
 
-	page->cap_bit0_is_deprecated = 1;
+	page->capabilities = CAP_BIT0_IS_DEPRECATED;
 	page->size = offsetof(struct perf_event_mmap_page, __reserved);
 	page->data_offset = KSYS_PAGE_SIZE;
 	page->data_size = perf_ring_size(ring);
@@ -79,9 +115,9 @@ static long mmap_aux(const struct kperf_event *event, uint64_t size, uint64_t pg
 	if (!event->ring)
 		return -EINVAL;
 	page = event->ring->user_page;
-	offset = page->aux_offset;
+	offset = get(page->aux_offset);
 	if (offset < perf_ring_size(event->ring) + KSYS_PAGE_SIZE ||
-	    offset != pgoff * KSYS_PAGE_SIZE || page->aux_size != size ||
+	    offset != pgoff * KSYS_PAGE_SIZE || get(page->aux_size) != size ||
 	    !is_power_of_two(size / KSYS_PAGE_SIZE))
 		return -EINVAL;
 	return -EOPNOTSUPP;

@@ -70,7 +70,7 @@ bool kperf_irq(struct kperf *perf, struct hal *hal, const struct hal_regs *regs)
 		serve(cpu, slot, regs);
 		served |= UINT32_C(1) << n;
 	}
-	perf_pmu_start(hal);
+	perf_slots_start(cpu);
 	while (served) {
 		unsigned n = perf_slot_first(perf, served);
 

@@ -14,8 +14,17 @@
 #define PMCR_N(v) ((unsigned)((v) >> 11 & 0x1f))
 #define EVTYPE_MASK UINT64_C(0xc800ffff)
 
+/* PMUSERENR_EL0 */
+enum {
+	PMUSERENR_CR = 4,
+	PMUSERENR_ER = 8
+};
+
 /* ID_AA64DFR0_EL1.PMUVer */
-enum { PMUVER_P5 = 6, PMUVER_IMP_DEF = 15 };
+enum {
+	PMUVER_P5 = 6,
+	PMUVER_IMP_DEF = 15
+};
 
 /* An unlengthened 64-bit counter is made to overflow at 32 bits. */
 #define BIAS (UINT64_C(0xffffffff) << 32)
@@ -73,10 +82,36 @@ void perf_pmu_reset(struct hal *hal, const struct kperf_policy *policy,
 	pmcr_write(hal, PMCR_P | PMCR_C | PMCR_LC | (info->long_events ? PMCR_LP : 0));
 }
 
+/* Linux armv8pmu_enable_user_access(). What no event counts would tell of others'
+ * work. */
+static void allow_user(struct hal *hal, const struct kperf_policy *policy,
+		       uint32_t unused)
+{
+	bool first = policy->cycle_counter_first;
+
+	if (first && unused >> PMU_CYCLE)
+		hal_sysreg_write(hal, HAL_PMCCNTR_EL0, 0);
+	for (unsigned n = 0; n < PMU_CYCLE; n++)
+		if (unused >> n & 1)
+			hal_sysreg_write(hal, HAL_PMEVCNTR_EL0(n), 0);
+	if (!first && unused >> PMU_CYCLE)
+		hal_sysreg_write(hal, HAL_PMCCNTR_EL0, 0);
+	if (policy->user_access_twice)
+		hal_sysreg_write(hal, HAL_PMUSERENR_EL0, 0);
+	hal_sysreg_write(hal, HAL_PMUSERENR_EL0, PMUSERENR_ER | PMUSERENR_CR);
+}
+
+void perf_pmu_user(struct hal *hal, const struct kperf_policy *policy, bool allow,
+		   uint32_t unused)
+{
+	if (allow)
+		allow_user(hal, policy, unused);
+	else
+		hal_sysreg_write(hal, HAL_PMUSERENR_EL0, 0);
+}
+
 void perf_pmu_start(struct hal *hal)
 {
-	/* User access to counters is not granted (perf_user_access 0). */
-	hal_sysreg_write(hal, HAL_PMUSERENR_EL0, 0);
 	pmcr_write(hal, hal_sysreg_read(hal, HAL_PMCR_EL0) | PMCR_E);
 }
 

@@ -39,6 +39,10 @@ bool perf_pmu_has_event(const struct perf_pmu_info *info, unsigned number);
 void perf_pmu_reset(struct hal *hal, const struct kperf_policy *policy,
 		    const struct perf_pmu_info *info);
 
+/* May EL0 read counters? Those of @unused are cleared before it may. */
+void perf_pmu_user(struct hal *hal, const struct kperf_policy *policy, bool allow,
+		   uint32_t unused);
+
 /* All counters: PMCR.E. */
 void perf_pmu_start(struct hal *hal);
 void perf_pmu_stop(struct hal *hal);

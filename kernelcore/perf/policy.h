@@ -39,6 +39,9 @@ struct kperf_policy {
 	uint32_t task_clock_type;
 	bool extended_hw_type;	  /* PERF_PMU_CAP_EXTENDED_HW_TYPE */
 
+	/* perf_group_detach() */
+	bool promoted_read_size_stays; /* that of the group it was in */
+
 	/* perf_event_task_tick() */
 	bool tick_leaders_only; /* else every event of the context */
 	bool tick_starts_twice; /* a throttled event with a frequency, first as it is */
@@ -47,6 +50,7 @@ struct kperf_policy {
 	uint64_t config1_refused; /* event threshold without the feature */
 	bool chain_refused;	  /* a raw CHAIN event is EINVAL, else never runs */
 	bool cycle_counter_first; /* in the handler's order */
+	bool user_access_twice;	  /* PMUSERENR: first 0, then what is allowed */
 	bool reset_present_only;  /* reset touches counters that exist only */
 	/* Event numbers in order of preference, 0 ends. */
 	uint16_t hw_events[PERF_POLICY_HW_CONFIGS][PERF_POLICY_HW_CANDIDATES];

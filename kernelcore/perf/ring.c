@@ -112,7 +112,8 @@ static void put_handle(struct perf_output *out)
 		/* the bytes before the head that covers them */
 		__atomic_store_n(&ring->user_page->data_head, head, __ATOMIC_RELEASE);
 		hal_story(out->hal, HAL_STORY_HEAD, out->event->id, head,
-			  ring->user_page->data_tail, NULL);
+			  __atomic_load_n(&ring->user_page->data_tail, __ATOMIC_RELAXED),
+			  NULL);
 		atomic_signal_fence(memory_order_seq_cst);
 		__atomic_store_n(&ring->nest, 0, __ATOMIC_RELAXED);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -244,7 +245,8 @@ void perf_output_copy(struct perf_output *out, const void *src, size_t n)
 		uint8_t *to = next_part(out, n, &part);
 
 		hal_copy(out->hal, to, from, part);
-		hal_story(out->hal, HAL_STORY_STORE, out->event->id, out->pos, part, from);
+		hal_story(out->hal, HAL_STORY_STORE, out->event->id, out->pos, part,
+			  from);
 		from += part;
 		out->pos += part;
 		n -= part;

@@ -58,7 +58,8 @@ int perf_slot_get(struct perf_slot_set *set, const struct kperf_event *event)
 		if (event->hw.is_64bit && event->hw.user_read)
 			return -EAGAIN;
 	}
-	return is_chained(set, event, event->hw.counter) ? get_pair(set) : get_single(set);
+	return is_chained(set, event, event->hw.counter) ? get_pair(set)
+							 : get_single(set);
 }
 
 void perf_slot_put(struct perf_slot_set *set, const struct kperf_event *event)
@@ -180,7 +181,20 @@ void perf_slots_enable(struct perf_cpu *cpu)
 {
 	/* With no counter in use the PMU stays off. */
 	if (--cpu->disable_depth == 0 && cpu->set.used)
-		perf_pmu_start(cpu->hal);
+		perf_slots_start(cpu);
+}
+
+void perf_slots_start(struct perf_cpu *cpu)
+{
+	const struct perf_context *ctx = cpu->task_ctx;
+	uint32_t present =
+		UINT32_C(1) << PMU_CYCLE | ((UINT32_C(1) << cpu->set.counters) - 1);
+
+	perf_pmu_user(cpu->hal, cpu->perf->policy,
+		      ctx && ctx->nr_user &&
+			      ksys_sysctl(cpu->perf->sys, KSYS_SYSCTL_USER_ACCESS),
+		      present & ~cpu->set.used);
+	perf_pmu_start(cpu->hal);
 }
 
 unsigned perf_slot_first(const struct kperf *perf, uint32_t counters)

@@ -60,6 +60,8 @@ bool perf_slot_set_period(struct perf_cpu *cpu, struct kperf_event *event);
 /* Nested PMCR.E off and on again, Linux perf_pmu_disable() and _enable(). */
 void perf_slots_disable(struct perf_cpu *cpu);
 void perf_slots_enable(struct perf_cpu *cpu);
+/* PMCR.E on, and what user space may read. */
+void perf_slots_start(struct perf_cpu *cpu);
 
 /* Of @counters (not 0, by bit) the one that the handler serves first. */
 unsigned perf_slot_first(const struct kperf *perf, uint32_t counters);
