@@ -86,7 +86,7 @@ static uint64_t find_symbol(Elf *elf, const char *name)
 	return 0;
 }
 
-static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
+static void on_hook(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
 {
 	(void)uc;
 	(void)address;
@@ -102,11 +102,11 @@ static void on_intr(uc_engine *uc, uint32_t intno, void *opaque)
 }
 
 /* The workload is called by its symbol and returns to an SVC, which stops. */
-static uc_err prepare(uc_engine *uc, uint64_t n, bool code_hook)
+static uc_err prepare(uc_engine *uc, uint64_t n, enum bench_raw_hook hook)
 {
 	const uint64_t link = RETURN_TO;
 	const uint32_t pstate = 0;
-	uc_hook intr, code;
+	uc_hook intr, empty;
 	uc_err e = UC_ERR_OK;
 
 	if (!map_zero(uc, RETURN_TO, RETURN_TO + PAGE) ||
@@ -121,8 +121,10 @@ static uc_err prepare(uc_engine *uc, uint64_t n, bool code_hook)
 		e = uc_reg_write(uc, UC_ARM64_REG_PSTATE, &pstate);
 	if (!e)
 		e = uc_hook_add(uc, &intr, UC_HOOK_INTR, (void *)on_intr, NULL, 1, 0);
-	if (!e && code_hook)
-		e = uc_hook_add(uc, &code, UC_HOOK_CODE, (void *)on_code, NULL, 1, 0);
+	if (!e && hook != BENCH_RAW_NONE)
+		e = uc_hook_add(uc, &empty,
+				hook == BENCH_RAW_CODE ? UC_HOOK_CODE : UC_HOOK_BLOCK,
+				(void *)on_hook, NULL, 1, 0);
 	return e;
 }
 
@@ -144,7 +146,8 @@ static int run(uc_engine *uc, uint64_t entry, double *seconds, char *err, size_t
 }
 
 static int run_elf(uc_engine *uc, Elf *elf, const char *agent, const char *workload,
-		   uint64_t n, bool code_hook, double *seconds, char *err, size_t errsize)
+		   uint64_t n, enum bench_raw_hook hook, double *seconds, char *err,
+		   size_t errsize)
 {
 	uint64_t entry = find_symbol(elf, workload);
 	uc_err e;
@@ -157,7 +160,7 @@ static int run_elf(uc_engine *uc, Elf *elf, const char *agent, const char *workl
 		snprintf(err, errsize, "%s: cannot be loaded", agent);
 		return -1;
 	}
-	e = prepare(uc, n, code_hook);
+	e = prepare(uc, n, hook);
 	if (e) {
 		snprintf(err, errsize, "Unicorn: %s", uc_strerror(e));
 		return -1;
@@ -165,8 +168,8 @@ static int run_elf(uc_engine *uc, Elf *elf, const char *agent, const char *workl
 	return run(uc, entry, seconds, err, errsize);
 }
 
-int bench_raw(const char *agent, const char *workload, uint64_t n, bool code_hook,
-	      double *seconds, char *err, size_t errsize)
+int bench_raw(const char *agent, const char *workload, uint64_t n,
+	      enum bench_raw_hook hook, double *seconds, char *err, size_t errsize)
 {
 	int fd = open(agent, O_RDONLY | O_CLOEXEC);
 	uc_engine *uc = NULL;
@@ -185,8 +188,7 @@ int bench_raw(const char *agent, const char *workload, uint64_t n, bool code_hoo
 		 uc_ctl_set_cpu_model(uc, UC_CPU_ARM64_A57))
 		snprintf(err, errsize, "Unicorn does not start");
 	else
-		rc = run_elf(uc, elf, agent, workload, n, code_hook, seconds, err,
-			     errsize);
+		rc = run_elf(uc, elf, agent, workload, n, hook, seconds, err, errsize);
 	if (uc)
 		uc_close(uc);
 	if (elf)
