@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernelcore/sys/internal.h"
+
 struct kperf {
 	struct bare_machine *bm;
 };
@@ -39,8 +41,10 @@ uint64_t hal_sysreg_read(struct hal *hal, uint32_t reg)
 
 void hal_sysreg_write(struct hal *hal, uint32_t reg, uint64_t value)
 {
-	if (reg == HAL_TTBR0_EL1)
+	if (reg == HAL_TTBR0_EL1) {
 		hal->bm->ttbr_writes++;
+		hal->bm->ttbr0 = value & UINT64_C(0xfffffffff000);
+	}
 	if (reg == HAL_CNTV_CVAL_EL0)
 		hal->bm->timer = value;
 	if (reg == HAL_CNTV_CTL_EL0)
@@ -452,6 +456,92 @@ long bm_call(struct bare_machine *bm, uint64_t nr, uint64_t a, uint64_t b, uint6
 	bm->user.regs.x[8] = nr;
 	enter(bm, ESR_SVC64, 0);
 	return (long)bm->user.regs.x[0];
+}
+
+enum {
+	DESC_TABLE = 3, /* of any level, and a page */
+	DESC_USER = 1 << 6,
+	DESC_READ_ONLY = 1 << 7,
+	ESR_IABORT = 0x20u << 26,
+	ESR_DABORT = 0x24u << 26,
+	ESR_WNR = 1 << 6,
+	FSC_TRANSLATION_3 = 7,
+	FSC_PERMISSION_3 = 0xf,
+};
+
+/* 39 bits in three levels of 512 (Arm ARM D8.2); 0: a translation fault. */
+static uint64_t descriptor(struct bare_machine *bm, uint64_t va)
+{
+	uint64_t table = bm->ttbr0, desc = 0;
+
+	for (int shift = 30; shift >= 12; shift -= 9) {
+		const uint8_t *entry = hal_phys_to_virt(&bm->hal, table);
+
+		memcpy(&desc, entry + (va >> shift & 511) * 8, sizeof(desc));
+		if ((desc & DESC_TABLE) != DESC_TABLE)
+			return 0;
+		table = desc & UINT64_C(0xfffffffff000);
+	}
+	return desc;
+}
+
+static bool permitted(uint64_t desc, enum bm_access access)
+{
+	switch (access) {
+	case BM_READS:
+		return desc & DESC_USER;
+	case BM_WRITES:
+		return (desc & (DESC_USER | DESC_READ_ONLY)) == DESC_USER;
+	case BM_EXECUTES:
+		return !(desc >> 54 & 1);
+	}
+	return false;
+}
+
+int bm_touch(struct bare_machine *bm, uint64_t va, enum bm_access access)
+{
+	for (int faults = 0; faults < 4; faults++) {
+		uint64_t desc = descriptor(bm, va);
+		uint64_t esr = access == BM_EXECUTES ? ESR_IABORT : ESR_DABORT;
+
+		if (desc && permitted(desc, access))
+			return faults;
+		esr |= access == BM_WRITES ? ESR_WNR : 0;
+		enter(bm, esr | (desc ? FSC_PERMISSION_3 : FSC_TRANSLATION_3), va);
+		if (kentry_status(bm->sys).exited)
+			return -1;
+	}
+	ck_abort_msg("touching %llx faults for ever", (unsigned long long)va);
+	return -1;
+}
+
+uint8_t *bm_byte(struct bare_machine *bm, uint64_t va)
+{
+	uint64_t desc = descriptor(bm, va);
+	uint8_t *page;
+
+	if (!desc)
+		return NULL;
+	page = hal_phys_to_virt(&bm->hal, desc & UINT64_C(0xfffffffff000));
+	return page + (va & (KSYS_PAGE_SIZE - 1));
+}
+
+uint64_t bm_pages(struct bare_machine *bm)
+{
+	return page_pool_used(&bm->sys->pool);
+}
+
+struct bm_faults bm_faults(struct bare_machine *bm)
+{
+	const struct bm_faults faults = {
+		.all = bm->sw[KPERF_SW_PAGE_FAULTS],
+		.min = bm->sw[KPERF_SW_PAGE_FAULTS_MIN],
+		.user = bm->sw_user[KPERF_SW_PAGE_FAULTS],
+	};
+
+	memset(bm->sw, 0, sizeof(bm->sw));
+	memset(bm->sw_user, 0, sizeof(bm->sw_user));
+	return faults;
 }
 
 void bm_fault(struct bare_machine *bm, uint64_t esr, uint64_t far)

@@ -46,6 +46,8 @@ enum {
 	BM_GETPID = 172,
 	BM_MUNMAP = 215,
 	BM_MMAP = 222,
+	BM_MPROTECT = 226,
+	BM_MADVISE = 233,
 	BM_PERF_EVENT_OPEN = 241,
 	BM_PRLIMIT64 = 261,
 };
@@ -70,6 +72,7 @@ struct bare_machine {
 	struct hal_context user; /* what EL0 would go on with */
 	uint64_t clock_ns, timer; /* ns; timer: its compare value */
 	bool timer_on;
+	uint64_t ttbr0;
 	unsigned ttbr_writes;
 	unsigned long waits;
 	uint64_t sw[KPERF_SWS], sw_user[KPERF_SWS]; /* all, and those at EL0 */
@@ -93,6 +96,21 @@ long bm_call(struct bare_machine *bm, uint64_t nr, uint64_t a, uint64_t b, uint6
 	bm_call(bm, nr, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), \
 		(uint64_t)(e), (uint64_t)(f))
 #define bm_sys(bm, ...) BM_CALL_(bm, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+/* EL0 touches the byte at @va as the page tables in memory have it: it takes what
+ * aborts there are. How many; -1: the program ended. */
+enum bm_access { BM_READS, BM_WRITES, BM_EXECUTES };
+int bm_touch(struct bare_machine *bm, uint64_t va, enum bm_access access);
+/* The byte's value and place in RAM, NULL when it is not mapped. */
+uint8_t *bm_byte(struct bare_machine *bm, uint64_t va);
+
+/* Pages that are not free. */
+uint64_t bm_pages(struct bare_machine *bm);
+/* Fault counts since the last call: all, and those at EL0. */
+struct bm_faults {
+	uint64_t all, min, user;
+};
+struct bm_faults bm_faults(struct bare_machine *bm);
 
 /* An exception other than a system call at EL0. */
 void bm_fault(struct bare_machine *bm, uint64_t esr, uint64_t far);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A static AArch64 ELF into an address space. The file is not trusted. */
+/* A static AArch64 ELF into an address space: its segments are private mappings of
+ * the file, as Linux makes them (fs/binfmt_elf.c). The file is not trusted. */
 #include <string.h>
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/mm.h"
 
 struct elf_header {
 	uint8_t ident[16];
@@ -33,52 +36,66 @@ static int check_header(const struct elf_header *h, size_t size)
 	return 0;
 }
 
-static int load_segment(struct ksys *sys, struct mm *mm, const uint8_t *image,
-			size_t size, const struct elf_segment *seg)
+/* What the file's last page holds beyond the segment is the program's own zeroes
+ * (Linux padzero()). */
+static int clear_tail(struct ksys *sys, struct mm *mm, uint64_t at)
 {
-	uint64_t start = seg->vaddr & ~(uint64_t)(PAGE_SIZE - 1);
-	uint64_t end = page_up(seg->vaddr + seg->memsz);
-	unsigned prot = 0;
-	int rc;
+	uint64_t in = at & (PAGE_SIZE - 1);
+	uint8_t *tail;
 
-	if (seg->offset > size || seg->filesz > size - seg->offset ||
-	    seg->filesz > seg->memsz || seg->vaddr + seg->memsz < seg->vaddr)
-		return -ENOEXEC;
-	prot |= seg->flags & PF_R ? AREA_READ : 0;
-	prot |= seg->flags & PF_W ? AREA_WRITE : 0;
-	prot |= seg->flags & PF_X ? AREA_EXEC : 0;
-	rc = mm_map_anon(sys, mm, start, end - start, prot);
-	if (rc)
-		return rc;
-	for (uint64_t at = 0; at < seg->filesz;) {
-		uint8_t *to = mm_user_byte(sys, mm, seg->vaddr + at, AREA_READ);
-		uint64_t n = PAGE_SIZE - ((seg->vaddr + at) & (PAGE_SIZE - 1));
-
-		if (n > seg->filesz - at)
-			n = seg->filesz - at;
-		memcpy(to, image + seg->offset + at, n);
-		hal_sync_icache(ksys_hal(sys), hal_virt_to_phys(ksys_hal(sys), to), n);
-		at += n;
-	}
+	if (!in)
+		return 0;
+	if (mm_fault(sys, mm, at, AREA_WRITE) != FAULT_DONE)
+		return -ENOMEM;
+	tail = mm_user_byte(sys, mm, at, AREA_WRITE);
+	memset(tail, 0, PAGE_SIZE - in);
 	return 0;
 }
 
-int elf_load(struct ksys *sys, struct mm *mm, const uint8_t *image, size_t size,
-	     uint64_t *entry)
+static int load_segment(struct ksys *sys, struct mm *mm, struct memobj *image,
+			const struct elf_segment *seg)
+{
+	uint64_t start = seg->vaddr & ~(uint64_t)(PAGE_SIZE - 1);
+	uint64_t file_end = page_up(seg->vaddr + seg->filesz);
+	uint64_t end = page_up(seg->vaddr + seg->memsz), size = memobj_size(image);
+	struct mapping how = { .obj = image, .pgoff = seg->offset >> PAGE_SHIFT };
+	int rc = 0;
+
+	if (seg->offset > size || seg->filesz > size - seg->offset ||
+	    seg->filesz > seg->memsz || seg->vaddr + seg->memsz < seg->vaddr ||
+	    (seg->offset ^ seg->vaddr) & (PAGE_SIZE - 1) ||
+	    !mm_range_ok(start, end - start) || !mm_range_free(mm, start, end - start))
+		return -ENOEXEC;
+	how.prot |= seg->flags & PF_R ? AREA_READ : 0;
+	how.prot |= seg->flags & PF_W ? AREA_WRITE : 0;
+	how.prot |= seg->flags & PF_X ? AREA_EXEC : 0;
+	if (!seg->filesz)
+		file_end = start;
+	if (file_end > start)
+		rc = mm_map(sys, mm, start, file_end - start, &how);
+	if (!rc && seg->memsz > seg->filesz && how.prot & AREA_WRITE && seg->filesz)
+		rc = clear_tail(sys, mm, seg->vaddr + seg->filesz);
+	how.obj = NULL;
+	how.pgoff = 0;
+	if (!rc && end > file_end)
+		rc = mm_map(sys, mm, file_end, end - file_end, &how);
+	return rc;
+}
+
+int elf_load(struct ksys *sys, struct mm *mm, struct memobj *image, uint64_t *entry)
 {
 	struct elf_header header;
 	int rc;
 
-	if (size < sizeof(header))
+	if (memobj_read(sys, image, 0, &header, sizeof(header)) != sizeof(header))
 		return -ENOEXEC;
-	memcpy(&header, image, sizeof(header));
-	rc = check_header(&header, size);
+	rc = check_header(&header, memobj_size(image));
 	for (unsigned i = 0; !rc && i < header.phnum; i++) {
 		struct elf_segment seg;
 
-		memcpy(&seg, image + header.phoff + i * sizeof(seg), sizeof(seg));
+		memobj_read(sys, image, header.phoff + i * sizeof(seg), &seg, sizeof(seg));
 		if (seg.type == PT_LOAD && seg.memsz)
-			rc = load_segment(sys, mm, image, size, &seg);
+			rc = load_segment(sys, mm, image, &seg);
 	}
 	*entry = header.entry;
 	return rc;

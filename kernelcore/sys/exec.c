@@ -4,10 +4,12 @@
 
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
-	STACK_PAGES = 16,
+	STACK_PAGES = 33, /* Linux: room of 128 KiB from the start */
 	ARGS_MAX = 32 * 1024, /* bytes of all strings */
 	PATH_MAX = 256,
 	STACK_ALIGN = 16,
@@ -58,11 +60,16 @@ static int build_stack(struct ksys *sys, struct mm *mm, const struct strings *s,
 	uint64_t text = stack_top - ((s->used + STACK_ALIGN - 1) & ~(uint64_t)(STACK_ALIGN - 1));
 	uint64_t at = (text - words * 8) & ~(uint64_t)(STACK_ALIGN - 1);
 	size_t from = 0;
-	int rc = mm_map_anon(sys, mm, stack_top - STACK_PAGES * PAGE_SIZE,
-			     STACK_PAGES * PAGE_SIZE, AREA_READ | AREA_WRITE);
+	const struct mapping how = { .prot = AREA_READ | AREA_WRITE, .grows_down = true };
+	uint64_t low = at & ~(uint64_t)(PAGE_SIZE - 1);
+	int rc = mm_map(sys, mm, stack_top - STACK_PAGES * PAGE_SIZE, STACK_PAGES * PAGE_SIZE,
+			&how);
 
 	if (rc)
 		return rc;
+	mm_populate(sys, mm, low, stack_top - low);
+	if (!mm_user_byte(sys, mm, low, AREA_WRITE))
+		return -ENOMEM;
 	*sp = at;
 	poke_text(sys, mm, text, s->text, s->used);
 	poke(sys, mm, at, s->argc);
@@ -80,7 +87,7 @@ static int build_stack(struct ksys *sys, struct mm *mm, const struct strings *s,
 static int new_image(struct ksys *sys, struct mm *mm, const struct strings *s,
 		     struct kentry_start *start)
 {
-	int rc = elf_load(sys, mm, sys->image, sys->image_size, &start->pc);
+	int rc = elf_load(sys, mm, sys->image, &start->pc);
 
 	return rc ? rc : build_stack(sys, mm, s, &start->sp);
 }
@@ -135,9 +142,8 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 		return -ENOMEM;
 	sys->input = input;
 	sys->input_size = input_size;
-	sys->image = elf;
-	sys->image_size = elf_size;
-	rc = first_task(sys, task, start);
+	sys->image = memobj_from(sys, elf, elf_size);
+	rc = sys->image ? first_task(sys, task, start) : -ENOMEM;
 	if (rc) {
 		mm_put(sys, task->mm);
 		files_put(sys, task->files);

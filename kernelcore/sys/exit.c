@@ -2,6 +2,7 @@
 /* exit(2), exit_group(2), wait4(2). */
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {

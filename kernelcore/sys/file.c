@@ -72,6 +72,17 @@ void file_put(struct ksys *sys, struct file *file)
 	ksys_free(sys, file);
 }
 
+struct memobj *file_memobj(const struct file *file)
+{
+	(void)file;
+	return NULL;
+}
+
+bool file_can_map(const struct file *file)
+{
+	return file->kind == FILE_PERF || file_memobj(file);
+}
+
 static long duplicate(struct ksys *sys, struct file *file, uint64_t from, bool cloexec)
 {
 	int fd;

@@ -19,6 +19,7 @@ struct files;
 struct kperf_event;
 struct ksys;
 struct ksys_task;
+struct memobj;
 
 enum file_kind {
 	FILE_RESERVED, /* a number without a file yet: not open */
@@ -77,6 +78,11 @@ long fd_dup_to(struct ksys *sys, struct file *file, int64_t fd, bool cloexec);
 
 /* close, dup, fcntl, lseek, fstat and their like, by arm64's number. */
 long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
+
+/* What mmap(2) maps of it; NULL when it is no memory. */
+struct memobj *file_memobj(const struct file *file);
+/* Has it an mmap at all? */
+bool file_can_map(const struct file *file);
 
 /* What the VFS itself answers of ioctl(2); -ENOIOCTLCMD: ask the file. */
 enum { ENOIOCTLCMD = 515 };

@@ -4,6 +4,7 @@
 
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/rlimit.h"
 
 #define CLONE_SIGNAL	     UINT64_C(0xff)

@@ -20,30 +20,8 @@
 enum {
 	PAGE_SHIFT = 12,
 	PAGE_SIZE = KSYS_PAGE_SIZE,
-	MAX_AREAS = 96,
 	SLAB_CLASSES = 8, /* 32 bytes .. 4096 bytes */
 	INTIDS = 32,
-};
-
-enum area_prot {
-	AREA_READ = 1,
-	AREA_WRITE = 2,
-	AREA_EXEC = 4,
-};
-
-/* [start, end) of user address space, page aligned, end > start. */
-struct area {
-	uint64_t start, end;
-	unsigned prot;
-	struct kperf_event *event; /* a ring, or NULL: private memory */
-};
-
-struct mm {
-	unsigned refs;
-	uint64_t *pgd; /* level 1 table: 39-bit addresses, 4 KiB pages */
-	uint16_t asid;
-	struct area area[MAX_AREAS];
-	unsigned nareas;
 };
 
 struct slab_free {
@@ -53,7 +31,9 @@ struct slab_free {
 /* Pages: never-used ones from [fresh, end) are zero already; freed ones wait
  * on a list and are zeroed when they are given out again. */
 struct page_pool {
-	uint64_t fresh, end; /* physical */
+	uint64_t base, fresh, end; /* physical */
+	uint64_t nfreed;
+	uint32_t *refs; /* of user pages, from base on */
 	struct slab_free *freed;
 	struct slab_free *slab[SLAB_CLASSES];
 };
@@ -69,8 +49,10 @@ struct ksys {
 	struct ksys_task *tasks, *by_pid[PID_BUCKETS];
 	struct task_queue sleepers[SLEEP_BUCKETS];
 	uint64_t seed; /* of the schedule; 0: none */
-	const uint8_t *image; /* what exec starts */
-	size_t image_size;
+	struct memobj *image; /* the program's file, what exec starts */
+	struct mm *mms; /* all */
+	unsigned next_asid;
+	void *zero_page; /* what reading untouched memory sees */
 	int64_t sysctl[KSYS_SYSCTLS];
 	/* 6.1's mmap_region() says ENOMEM when MAP_FIXED cannot unmap what is
 	 * there; later kernels pass the reason on. */
@@ -81,33 +63,17 @@ struct ksys {
 };
 
 /* page.c */
-void page_pool_init(struct page_pool *pool, uint64_t base, uint64_t end);
+void page_pool_init(struct hal *hal, struct page_pool *pool, uint64_t base, uint64_t end);
+/* Pages that are not free. */
+uint64_t page_pool_used(const struct page_pool *pool);
+/* A zeroed page with one reference; NULL without memory. */
+void *page_new(struct ksys *sys);
+void page_get(struct ksys *sys, void *page);
+void page_put(struct ksys *sys, void *page);
+bool page_is_shared(struct ksys *sys, const void *page);
 
-/* mm.c */
-
-/* One reference to an empty address space; NULL without memory. */
-struct mm *mm_create(struct ksys *sys);
-void mm_get(struct mm *mm);
-void mm_put(struct ksys *sys, struct mm *mm);
-/* Does anybody else hold it? */
-bool mm_shared(const struct mm *mm);
-/* The same contents in pages of its own; rings stay with the original. */
-struct mm *mm_copy(struct ksys *sys, struct mm *mm);
-/* To user memory that need not be the current task's; bytes not mapped are left out. */
-void mm_copy_to(struct ksys *sys, struct mm *mm, uint64_t va, const void *src, size_t n);
-void mm_activate(struct ksys *sys, const struct mm *mm);
-int mm_map_anon(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size,
-		unsigned prot);
-int mm_map_pages(struct ksys *sys, struct mm *mm, uint64_t start, void *const *pages,
-		 size_t npages, unsigned prot, struct kperf_event *event);
-int mm_unmap(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size);
-uint64_t mm_find_free(const struct mm *mm, uint64_t size);
-/* Kernel address of user byte @va if it is mapped with @prot; NULL if not. */
-uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsigned prot);
-
-/* elf.c */
-int elf_load(struct ksys *sys, struct mm *mm, const uint8_t *image, size_t size,
-	     uint64_t *entry);
+/* elf.c: map the program in @image. -ENOEXEC, -ENOMEM. */
+int elf_load(struct ksys *sys, struct mm *mm, struct memobj *image, uint64_t *entry);
 
 /* syscall.c */
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);

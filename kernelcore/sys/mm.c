@@ -1,74 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * User address spaces: areas, and stage 1 tables of 4 KiB pages under TTBR0 for
- * 39-bit addresses (TCR_EL1.T0SZ = 25: three levels, Arm ARM D8.2).
- */
-#include <string.h>
+/* Areas of user address spaces: made, cut, copied; the system calls on them. */
+#include "kernelcore/sys/mm.h"
 
+#include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/memobj.h"
 
-#define DESC_VALID	   UINT64_C(1)
-#define DESC_TABLE	   UINT64_C(2) /* at level 3: a page */
-#define DESC_USER	   (UINT64_C(1) << 6)
-#define DESC_READ_ONLY	   (UINT64_C(1) << 7)
-#define DESC_INNER	   (UINT64_C(3) << 8)
-#define DESC_ACCESSED	   (UINT64_C(1) << 10)
-#define DESC_NOT_GLOBAL	   (UINT64_C(1) << 11)
-#define DESC_PXN	   (UINT64_C(1) << 53)
-#define DESC_UXN	   (UINT64_C(1) << 54)
-#define DESC_ADDR	   UINT64_C(0x0000fffffffff000)
-
-enum { VA_BITS = 39, INDEX_MASK = 511 };
-
-static const uint64_t va_end = UINT64_C(1) << VA_BITS;
 static const uint64_t mmap_base = UINT64_C(0x7000000000);
 
-static unsigned table_index(uint64_t va, unsigned level)
-{
-	return va >> (PAGE_SHIFT + 9 * (3 - level)) & INDEX_MASK;
-}
-
-static uint64_t *next_table(struct ksys *sys, uint64_t *entry, bool make)
-{
-	void *page;
-
-	if (*entry & DESC_VALID)
-		return hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR);
-	if (!make)
-		return NULL;
-	page = ksys_page_alloc(sys);
-	if (!page)
-		return NULL;
-	*entry = hal_virt_to_phys(ksys_hal(sys), page) | DESC_TABLE | DESC_VALID;
-	return page;
-}
-
-/* The level 3 entry of @va; NULL without its tables (or without memory). */
-static uint64_t *walk(struct ksys *sys, const struct mm *mm, uint64_t va, bool make)
-{
-	uint64_t *l2, *l3;
-
-	/* an interrupt may come while the address space is torn down */
-	if (va >= va_end || !mm || !mm->pgd)
-		return NULL;
-	l2 = next_table(sys, &mm->pgd[table_index(va, 1)], make);
-	if (!l2)
-		return NULL;
-	l3 = next_table(sys, &l2[table_index(va, 2)], make);
-	return l3 ? &l3[table_index(va, 3)] : NULL;
-}
-
-static uint64_t page_desc(uint64_t pa, unsigned prot)
-{
-	uint64_t desc = pa | DESC_VALID | DESC_TABLE | DESC_INNER | DESC_ACCESSED |
-			DESC_NOT_GLOBAL | DESC_PXN | DESC_USER;
-
-	if (!(prot & AREA_WRITE))
-		desc |= DESC_READ_ONLY;
-	if (!(prot & AREA_EXEC))
-		desc |= DESC_UXN;
-	return desc;
-}
+enum { LEAF_BYTES = 2 << 20, ASIDS = 255 };
 
 struct mm *mm_create(struct ksys *sys)
 {
@@ -76,13 +16,17 @@ struct mm *mm_create(struct ksys *sys)
 
 	if (!mm)
 		return NULL;
-	mm->refs = 1;
 	mm->pgd = ksys_page_alloc(sys);
-	mm->asid = 1;
-	if (mm->pgd)
-		return mm;
-	ksys_free(sys, mm);
-	return NULL;
+	if (!mm->pgd) {
+		ksys_free(sys, mm);
+		return NULL;
+	}
+	mm->refs = 1;
+	/* a number may come again: whoever is switched to forgets the others */
+	mm->asid = (uint16_t)(1 + sys->next_asid++ % ASIDS);
+	mm->next = sys->mms;
+	sys->mms = mm;
+	return mm;
 }
 
 void mm_get(struct mm *mm)
@@ -90,348 +34,532 @@ void mm_get(struct mm *mm)
 	mm->refs++;
 }
 
+void mm_activate(struct ksys *sys, const struct mm *mm)
+{
+	struct hal *hal = ksys_hal(sys);
+
+	hal_sysreg_write(hal, HAL_TTBR0_EL1,
+			 hal_virt_to_phys(hal, mm->pgd) | (uint64_t)mm->asid << 48);
+	hal_isb(hal);
+}
+
+/* Other CPUs that run threads of @mm forget by themselves: emu/ drops all
+ * translations when it goes on with another CPU. */
+void mm_changed(struct ksys *sys, const struct mm *mm)
+{
+	if (sys_this_cpu(sys)->mm == mm)
+		mm_activate(sys, mm);
+}
+
+/* --- areas ------------------------------------------------------------------ */
+
+bool mm_range_ok(uint64_t start, uint64_t size)
+{
+	return size && !(start & (PAGE_SIZE - 1)) && size <= MM_VA_END &&
+	       start <= MM_VA_END - size;
+}
+
+struct area *mm_area(const struct mm *mm, uint64_t va)
+{
+	for (struct area *area = mm->areas; area && area->start <= va; area = area->next)
+		if (va < area->end)
+			return area;
+	return NULL;
+}
+
+bool mm_range_free(const struct mm *mm, uint64_t start, uint64_t size)
+{
+	for (const struct area *area = mm->areas; area; area = area->next)
+		if (area->start < start + size && start < area->end)
+			return false;
+	return true;
+}
+
+/* Sorted, so one pass. */
+uint64_t mm_find_free(const struct mm *mm, uint64_t size)
+{
+	uint64_t at = mmap_base;
+
+	for (const struct area *area = mm->areas; area; area = area->next)
+		if (area->start < at + size && at < area->end)
+			at = area->end;
+	return at;
+}
+
+static void area_refs(struct area *area)
+{
+	if (area->file)
+		file_get(area->file);
+	if (area->obj)
+		memobj_get(area->obj);
+}
+
+static void insert(struct mm *mm, struct area *area)
+{
+	struct area **at = &mm->areas;
+
+	while (*at && (*at)->start < area->start)
+		at = &(*at)->next;
+	area->next = *at;
+	*at = area;
+}
+
+int mm_map(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size,
+	   const struct mapping *how)
+{
+	struct area *area = mm_range_ok(start, size) ? ksys_alloc(sys, sizeof(*area)) : NULL;
+
+	if (!area)
+		return -ENOMEM;
+	*area = (struct area){
+		.start = start,
+		.end = start + size,
+		.prot = how->prot,
+		.shared = how->shared,
+		.grows_down = how->grows_down,
+		.file = how->file,
+		.obj = how->obj,
+		.ring = how->ring,
+		.pgoff = how->pgoff,
+	};
+	area_refs(area);
+	insert(mm, area);
+	return 0;
+}
+
+/* Each entry with a page in [start, end): fn may change it. Tables that are not
+ * there are skipped whole. */
+static void for_entries(struct ksys *sys, struct mm *mm, struct area *area, uint64_t start,
+			uint64_t end,
+			void (*fn)(struct ksys *sys, struct area *area, uint64_t *entry))
+{
+	for (uint64_t va = start; va < end; va += PAGE_SIZE) {
+		uint64_t *entry = pt_entry(sys, mm, va, false);
+
+		if (!entry)
+			va |= LEAF_BYTES - PAGE_SIZE;
+		else if (pt_present(*entry))
+			fn(sys, area, entry);
+	}
+}
+
+/* First out of sight: an interrupt may look at user memory. */
+static void zap_entry(struct ksys *sys, struct area *area, uint64_t *entry)
+{
+	void *page = pt_page(sys, *entry);
+
+	*(volatile uint64_t *)entry = 0;
+	if (!area->ring && page != sys->zero_page)
+		page_put(sys, page);
+}
+
+/* The ring's mapping goes before the file's reference (Linux perf_mmap_close()). */
+static void area_free(struct ksys *sys, struct mm *mm, struct area *area)
+{
+	for_entries(sys, mm, area, area->start, area->end, zap_entry);
+	if (area->ring)
+		kperf_munmap(area->file->event);
+	file_put(sys, area->file);
+	memobj_put(sys, area->obj);
+	ksys_free(sys, area);
+}
+
+/* Cut an area in two at @at, which is inside it. */
+static int split(struct ksys *sys, struct area *area, uint64_t at)
+{
+	struct area *upper = ksys_alloc(sys, sizeof(*upper));
+
+	if (!upper)
+		return -ENOMEM;
+	*upper = *area;
+	area_refs(upper);
+	upper->start = at;
+	upper->pgoff += (at - area->start) >> PAGE_SHIFT;
+	upper->grows_down = false;
+	area->end = at;
+	area->next = upper;
+	return 0;
+}
+
+/* Make [start, end) a matter of whole areas. -EINVAL: it would cut a ring. */
+static int isolate(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t end)
+{
+	for (struct area *area = mm->areas; area; area = area->next)
+		if (area->ring && area->start < end && start < area->end &&
+		    (area->start < start || area->end > end))
+			return -EINVAL;
+	for (struct area *area = mm->areas; area; area = area->next) {
+		int rc = 0;
+
+		if (area->start < start && start < area->end)
+			rc = split(sys, area, start);
+		else if (area->start < end && end < area->end)
+			rc = split(sys, area, end);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int mm_unmap(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size)
+{
+	uint64_t end = start + size;
+	struct area **at = &mm->areas;
+	bool any = false;
+	int rc;
+
+	if (!mm_range_ok(start, size))
+		return -EINVAL;
+	rc = isolate(sys, mm, start, end);
+	if (rc)
+		return rc;
+	while (*at && (*at)->start < end) {
+		struct area *area = *at;
+
+		if (area->start < start) {
+			at = &area->next;
+			continue;
+		}
+		*at = area->next;
+		area_free(sys, mm, area);
+		any = true;
+	}
+	if (any)
+		mm_changed(sys, mm);
+	return 0;
+}
+
 bool mm_shared(const struct mm *mm)
 {
 	return mm->refs > 1;
 }
 
-void mm_activate(struct ksys *sys, const struct mm *mm)
-{
-	hal_sysreg_write(ksys_hal(sys), HAL_TTBR0_EL1,
-			 hal_virt_to_phys(ksys_hal(sys), mm->pgd) | (uint64_t)mm->asid << 48);
-	hal_isb(ksys_hal(sys));
-}
-
-static int area_add(struct mm *mm, uint64_t start, uint64_t end, unsigned prot,
-		    struct kperf_event *event)
-{
-	if (mm->nareas == MAX_AREAS)
-		return -ENOMEM;
-	mm->area[mm->nareas++] = (struct area){ start, end, prot, event };
-	return 0;
-}
-
-static bool range_ok(uint64_t start, uint64_t size)
-{
-	return size && !(start & (PAGE_SIZE - 1)) && size <= va_end &&
-	       start <= va_end - size;
-}
-
-static void clear_pages(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t end,
-			bool free_pages)
-{
-	for (uint64_t va = start; va < end; va += PAGE_SIZE) {
-		uint64_t *entry = walk(sys, mm, va, false);
-		void *page;
-
-		if (!entry || !(*entry & DESC_VALID))
-			continue;
-		page = hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR);
-		/* first out of sight: an interrupt may look at user memory */
-		*(volatile uint64_t *)entry = 0;
-		if (free_pages)
-			ksys_page_free(sys, page);
-	}
-}
-
-int mm_map_anon(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size,
-		unsigned prot)
-{
-	if (!range_ok(start, size))
-		return -ENOMEM;
-	for (uint64_t at = 0; at < size; at += PAGE_SIZE) {
-		uint64_t *entry = walk(sys, mm, start + at, true);
-		void *page = entry ? ksys_page_alloc(sys) : NULL;
-
-		if (!page) {
-			clear_pages(sys, mm, start, start + at, true);
-			return -ENOMEM;
-		}
-		*entry = page_desc(hal_virt_to_phys(ksys_hal(sys), page), prot);
-	}
-	return area_add(mm, start, start + size, prot, NULL);
-}
-
-int mm_map_pages(struct ksys *sys, struct mm *mm, uint64_t start, void *const *pages,
-		 size_t npages, unsigned prot, struct kperf_event *event)
-{
-	uint64_t size = (uint64_t)npages * PAGE_SIZE;
-
-	if (!range_ok(start, size))
-		return -ENOMEM;
-	for (size_t i = 0; i < npages; i++) {
-		uint64_t *entry = walk(sys, mm, start + i * PAGE_SIZE, true);
-
-		if (!entry) {
-			clear_pages(sys, mm, start, start + i * PAGE_SIZE, false);
-			return -ENOMEM;
-		}
-		*entry = page_desc(hal_virt_to_phys(ksys_hal(sys), pages[i]), prot);
-	}
-	return area_add(mm, start, start + size, prot, event);
-}
-
-static void area_remove(struct ksys *sys, struct mm *mm, unsigned i)
-{
-	struct area area = mm->area[i];
-
-	mm->area[i] = mm->area[--mm->nareas];
-	clear_pages(sys, mm, area.start, area.end, !area.event);
-	if (area.event)
-		kperf_munmap(area.event);
-}
-
-/*
- * Whole areas only, or the tail or head of private memory. A ring cannot be
- * split (Linux perf_mmap_may_split: EINVAL).
- */
-int mm_unmap(struct ksys *sys, struct mm *mm, uint64_t start, uint64_t size)
-{
-	uint64_t end = start + size;
-	bool any = false;
-
-	if (!range_ok(start, size))
-		return -EINVAL;
-	for (unsigned i = 0; i < mm->nareas; i++) {
-		struct area *area = &mm->area[i];
-
-		if (area->start < end && start < area->end &&
-		    (area->start < start || area->end > end))
-			return -EINVAL;
-	}
-	for (unsigned i = mm->nareas; i--;) {
-		if (mm->area[i].start >= start && mm->area[i].end <= end) {
-			area_remove(sys, mm, i);
-			any = true;
-		}
-	}
-	/* A changed TTBR0 forgets the old translations. Other CPUs that run threads of
-	 * @mm do it by themselves: emu/ drops them all when it goes on with another CPU. */
-	if (any)
-		mm_activate(sys, mm);
-	return 0;
-}
-
-uint64_t mm_find_free(const struct mm *mm, uint64_t size)
-{
-	uint64_t at = mmap_base;
-	bool moved;
-
-	do {
-		moved = false;
-		for (unsigned i = 0; i < mm->nareas; i++) {
-			const struct area *area = &mm->area[i];
-
-			if (area->start < at + size && at < area->end) {
-				at = area->end;
-				moved = true;
-			}
-		}
-	} while (moved);
-	return at;
-}
-
-uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsigned prot)
-{
-	uint64_t *entry = walk(sys, mm, va, false);
-
-	if (!entry || !(*entry & DESC_VALID))
-		return NULL;
-	if (prot & AREA_WRITE && *entry & DESC_READ_ONLY)
-		return NULL;
-	return (uint8_t *)hal_phys_to_virt(ksys_hal(sys), *entry & DESC_ADDR) +
-	       (va & (PAGE_SIZE - 1));
-}
-
-static void destroy(struct ksys *sys, struct mm *mm)
-{
-	uint64_t *pgd = mm->pgd;
-
-	while (mm->nareas)
-		area_remove(sys, mm, mm->nareas - 1);
-	*(uint64_t *volatile *)&mm->pgd = NULL;
-	for (unsigned i = 0; i <= INDEX_MASK; i++) {
-		uint64_t *l2 = next_table(sys, &pgd[i], false);
-
-		for (unsigned j = 0; l2 && j <= INDEX_MASK; j++) {
-			void *l3 = next_table(sys, &l2[j], false);
-
-			if (l3)
-				ksys_page_free(sys, l3);
-		}
-		if (l2)
-			ksys_page_free(sys, l2);
-	}
-	ksys_page_free(sys, pgd);
-}
-
 /* A CPU that idles, or is about to switch, may have it still. */
 void mm_put(struct ksys *sys, struct mm *mm)
 {
+	struct mm **at = &sys->mms;
+
 	if (!mm || --mm->refs)
 		return;
-	destroy(sys, mm);
 	for (unsigned i = 0; i < sys->ncpus; i++)
 		if (sys->cpu[i].mm == mm)
 			sys->cpu[i].mm = NULL;
+	while (mm->areas) {
+		struct area *area = mm->areas;
+
+		mm->areas = area->next;
+		area_free(sys, mm, area);
+	}
+	while (*at != mm)
+		at = &(*at)->next;
+	*at = mm->next;
+	pt_destroy(sys, mm);
 	ksys_free(sys, mm);
 }
 
-static bool copy_area(struct ksys *sys, struct mm *to, struct mm *from, const struct area *area)
+void mm_forget(struct ksys *sys, const struct memobj *obj, uint64_t pgoff)
 {
-	if (mm_map_anon(sys, to, area->start, area->end - area->start, area->prot))
-		return false;
-	for (uint64_t va = area->start; va < area->end; va += PAGE_SIZE) {
-		uint8_t *page = mm_user_byte(sys, to, va, 0);
+	const struct mm *own = sys_this_cpu(sys)->mm;
 
-		hal_copy(ksys_hal(sys), page, mm_user_byte(sys, from, va, 0), PAGE_SIZE);
-		if (area->prot & AREA_EXEC)
-			hal_sync_icache(ksys_hal(sys), hal_virt_to_phys(ksys_hal(sys), page),
-					PAGE_SIZE);
+	for (struct mm *mm = sys->mms; mm; mm = mm->next) {
+		for (struct area *area = mm->areas; area; area = area->next) {
+			uint64_t start = area->start;
+
+			if (area->obj != obj)
+				continue;
+			if (pgoff > area->pgoff)
+				start += (pgoff - area->pgoff) << PAGE_SHIFT;
+			/* private copies too: Linux unmap_mapping_range(even_cows) */
+			for_entries(sys, mm, area, start, area->end, zap_entry);
+		}
 	}
-	return true;
+	if (own)
+		mm_activate(sys, own);
 }
 
-/* Linux: a perf ring is VM_DONTCOPY. */
+/* --- fork ------------------------------------------------------------------- */
+
+/* What two will share from now on is read-only to both. */
+static int copy_entries(struct ksys *sys, struct mm *from, struct mm *to,
+			const struct area *area)
+{
+	for (uint64_t va = area->start; va < area->end; va += PAGE_SIZE) {
+		uint64_t *entry = pt_entry(sys, from, va, false), *copy;
+
+		if (!entry) {
+			va |= LEAF_BYTES - PAGE_SIZE;
+			continue;
+		}
+		if (!pt_present(*entry))
+			continue;
+		copy = pt_entry(sys, to, va, true);
+		if (!copy)
+			return -ENOMEM;
+		if (pt_page(sys, *entry) != sys->zero_page)
+			page_get(sys, pt_page(sys, *entry));
+		*entry |= PT_READ_ONLY;
+		*copy = *entry;
+	}
+	return 0;
+}
+
+/* Linux dup_mmap(): an area without pages of its own finds its pages again by
+ * faults, and no ring is inherited (VM_DONTCOPY). */
 struct mm *mm_copy(struct ksys *sys, struct mm *mm)
 {
 	struct mm *copy = mm_create(sys);
+	struct area **tail = copy ? &copy->areas : NULL;
+	int rc = 0;
 
-	for (unsigned i = 0; copy && i < mm->nareas; i++) {
-		if (mm->area[i].event || copy_area(sys, copy, mm, &mm->area[i]))
+	for (struct area *area = mm->areas; copy && area && !rc; area = area->next) {
+		if (area->ring)
 			continue;
+		*tail = ksys_alloc(sys, sizeof(**tail));
+		if (!*tail) {
+			rc = -ENOMEM;
+			break;
+		}
+		**tail = *area;
+		(*tail)->next = NULL;
+		area_refs(*tail);
+		tail = &(*tail)->next;
+		if (area->private_pages)
+			rc = copy_entries(sys, mm, copy, area);
+	}
+	mm_changed(sys, mm);
+	if (rc) {
 		mm_put(sys, copy);
-		copy = NULL;
+		return NULL;
 	}
 	return copy;
 }
 
-void mm_copy_to(struct ksys *sys, struct mm *mm, uint64_t va, const void *src, size_t n)
+/* --- system calls ------------------------------------------------------------ */
+
+enum {
+	NR_MUNMAP = 215,
+	NR_MMAP = 222,
+	NR_MPROTECT = 226,
+	NR_MADVISE = 233,
+
+	MAP_SHARED = 0x01,
+	MAP_PRIVATE = 0x02,
+	MAP_SHARED_VALIDATE = 0x03,
+	MAP_TYPE = 0x0f,
+	MAP_FIXED = 0x10,
+	MAP_ANONYMOUS = 0x20,
+	MAP_POPULATE = 0x8000,
+	MAP_NONBLOCK = 0x10000,
+	MAP_FIXED_NOREPLACE = 0x100000,
+
+	PROT_ALL = AREA_READ | AREA_WRITE | AREA_EXEC,
+	MADV_WILLNEED = 3,
+	MADV_DONTNEED = 4,
+};
+
+/* What do_mmap() asks of a file once it has an address for it. */
+static long check_file(const struct file *file, const uint64_t *a)
 {
-	const uint8_t *from = src;
+	unsigned type = a[3] & MAP_TYPE;
 
-	for (size_t i = 0; i < n; i++) {
-		uint8_t *to = mm_user_byte(sys, mm, va + i, AREA_WRITE);
-
-		if (to)
-			*to = from[i];
-	}
+	if (type != MAP_SHARED && type != MAP_SHARED_VALIDATE && type != MAP_PRIVATE)
+		return -EINVAL;
+	if (type != MAP_PRIVATE && a[2] & AREA_WRITE && (file->flags & O_ACCMODE) == O_RDONLY)
+		return -EACCES;
+	if ((file->flags & O_ACCMODE) == O_WRONLY)
+		return -EACCES;
+	return file_can_map(file) ? 0 : -ENODEV;
 }
 
-enum { CHUNK = 64 };
-
-static size_t chunk_size(uint64_t va, size_t left)
+/* Where it goes, before anything is unmapped. */
+static long place(const struct mm *mm, const uint64_t *a, uint64_t size, uint64_t *addr)
 {
-	size_t n = PAGE_SIZE - (va & (PAGE_SIZE - 1));
-
-	if (n > left)
-		n = left;
-	return n > CHUNK ? CHUNK : n;
-}
-
-int ksys_copy_from_user(struct ksys *sys, void *dst, uint64_t uaddr, size_t size)
-{
-	uint8_t *to = dst;
-
-	while (size) {
-		size_t n = chunk_size(uaddr, size);
-		uint8_t *from = mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ);
-
-		if (!from)
-			return -EFAULT;
-		hal_copy(ksys_hal(sys), to, from, n);
-		to += n;
-		uaddr += n;
-		size -= n;
-	}
-	return 0;
-}
-
-int ksys_copy_to_user(struct ksys *sys, uint64_t uaddr, const void *src, size_t size)
-{
-	const uint8_t *from = src;
-
-	while (size) {
-		size_t n = chunk_size(uaddr, size);
-		uint8_t *to = mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_WRITE);
-
-		if (!to)
-			return -EFAULT;
-		hal_copy(ksys_hal(sys), to, from, n);
-		from += n;
-		uaddr += n;
-		size -= n;
-	}
-	return 0;
-}
-
-/* Mapped bytes from @va on, at most @n. */
-static size_t readable(struct ksys *sys, uint64_t va, size_t n)
-{
-	size_t ok = 0;
-
-	while (ok < n && mm_user_byte(sys, ksys_current(sys)->mm, va + ok, AREA_READ))
-		ok += PAGE_SIZE - ((va + ok) & (PAGE_SIZE - 1));
-	return ok < n ? ok : n;
-}
-
-/*
- * Linux's arm64 copy (copy_template.S) keeps up to four 16-byte pairs in
- * registers, and a fault loses those that are not stored yet. A reader of a
- * user stack sees it, so it is kept: how many of @n bytes from @va it stores
- * when only the first @ok of them, up to a page's end, are mapped.
- */
-static size_t stored_before_fault(uint64_t va, size_t n, size_t ok)
-{
-	static const uint8_t short_block[4] = { 0, 1, 1, 3 };
-	size_t lead = -va & 15, left = n - lead, pairs, stored = 0;
-
-	if (!ok)
+	if (size > MM_VA_END)
+		return -ENOMEM;
+	*addr = a[0];
+	if (a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+		if (*addr > MM_VA_END - size)
+			return -ENOMEM;
+		if (*addr & (PAGE_SIZE - 1))
+			return -EINVAL;
+		if (a[3] & MAP_FIXED_NOREPLACE && !mm_range_free(mm, *addr, size))
+			return -EEXIST;
 		return 0;
-	if (n < 16) { /* 8, 4, 2, 1 */
-		for (size_t part = 8; part; part /= 2) {
-			if (!(n & part))
-				continue;
-			if (stored + part > ok)
-				break;
-			stored += part;
+	}
+	*addr = page_up(*addr);
+	if (!*addr || !mm_range_ok(*addr, size) || !mm_range_free(mm, *addr, size))
+		*addr = mm_find_free(mm, size);
+	return 0;
+}
+
+static long map_ring(struct ksys *sys, struct file *file, const uint64_t *a, uint64_t addr,
+		     uint64_t size)
+{
+	struct mapping how = { .shared = true, .file = file, .prot = a[2] & PROT_ALL };
+	size_t npages;
+	long rc = kperf_mmap(file->event, size, a[5] >> PAGE_SHIFT, (unsigned)a[2] & 3,
+			     (a[3] & MAP_TYPE) == MAP_PRIVATE ? 0 : KPERF_MAP_SHARED,
+			     &how.ring, &npages);
+
+	if (rc)
+		return rc;
+	rc = mm_map(sys, ksys_current(sys)->mm, addr, size, &how);
+	if (rc)
+		kperf_munmap(file->event);
+	return rc;
+}
+
+static long map_other(struct ksys *sys, struct file *file, const uint64_t *a, uint64_t addr,
+		      uint64_t size)
+{
+	struct mapping how = {
+		.shared = (a[3] & MAP_TYPE) != MAP_PRIVATE,
+		.prot = a[2] & PROT_ALL,
+		.obj = file ? file_memobj(file) : NULL,
+		.pgoff = file ? a[5] >> PAGE_SHIFT : 0,
+	};
+	struct memobj *own = NULL;
+	long rc;
+
+	if (!file && how.shared) {
+		how.obj = own = memobj_create(sys, size);
+		if (!own)
+			return -ENOMEM;
+	}
+	rc = mm_map(sys, ksys_current(sys)->mm, addr, size, &how);
+	memobj_put(sys, own);
+	return rc;
+}
+
+/* In the order in which Linux looks at the arguments: ksys_mmap_pgoff(), do_mmap(),
+ * mmap_region(). */
+static long sys_mmap(struct ksys *sys, const uint64_t *a)
+{
+	struct ksys_task *task = ksys_current(sys);
+	uint64_t size = page_up(a[1]), addr;
+	struct file *file = NULL;
+	long rc;
+
+	if (a[5] & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (!(a[3] & MAP_ANONYMOUS)) {
+		file = fd_get(task, (int32_t)a[4]);
+		if (!file)
+			return -EBADF;
+	}
+	if (!a[1])
+		return -EINVAL;
+	if (!size)
+		return -ENOMEM;
+	if ((a[5] >> PAGE_SHIFT) + (size >> PAGE_SHIFT) < a[5] >> PAGE_SHIFT)
+		return -EOVERFLOW;
+	rc = place(task->mm, a, size, &addr);
+	if (!rc && file)
+		rc = check_file(file, a);
+	else if (!rc && (a[3] & MAP_TYPE) != MAP_SHARED && (a[3] & MAP_TYPE) != MAP_PRIVATE)
+		rc = -EINVAL;
+	if (rc)
+		return rc;
+	if (a[3] & MAP_FIXED) {
+		rc = mm_unmap(sys, task->mm, addr, size);
+		if (rc)
+			return sys->unmap_failure_enomem ? -ENOMEM : rc;
+	}
+	if (file && file->kind == FILE_PERF)
+		rc = map_ring(sys, file, a, addr, size);
+	else
+		rc = map_other(sys, file, a, addr, size);
+	if (!rc && (a[3] & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
+		mm_populate(sys, task->mm, addr, size);
+	return rc ? rc : (long)addr;
+}
+
+/* An entry after mprotect(2). What is private and nobody else's stays writable
+ * without another fault (Linux can_change_pte_writable()); of shared memory, what
+ * was written to already. */
+static void protect_entry(struct ksys *sys, struct area *area, uint64_t *entry)
+{
+	void *page = pt_page(sys, *entry);
+	bool writable = area->prot & AREA_WRITE;
+	uint64_t dirty = *entry & PT_DIRTY;
+
+	if (area->shared)
+		writable = writable && dirty;
+	else
+		writable = writable && page != sys->zero_page && !page_is_shared(sys, page);
+	*(volatile uint64_t *)entry = pt_desc(sys, page, area->prot, writable) | dirty;
+}
+
+/* Areas up to a hole are changed before the hole is found, as in Linux. */
+static long sys_mprotect(struct ksys *sys, const uint64_t *a)
+{
+	struct mm *mm = ksys_current(sys)->mm;
+	uint64_t size = page_up(a[1]), at = a[0], end = a[0] + size;
+	int rc;
+
+	if (a[0] & (PAGE_SIZE - 1))
+		return -EINVAL;
+	if (!a[1])
+		return 0;
+	if (end <= a[0])
+		return -ENOMEM;
+	if (a[2] & ~(uint64_t)PROT_ALL)
+		return -EINVAL;
+	if (!mm_area(mm, at))
+		return -ENOMEM;
+	rc = isolate(sys, mm, at, end);
+	if (rc)
+		return rc;
+	while (at < end) {
+		struct area *area = mm_area(mm, at);
+
+		if (!area)
+			break;
+		area->prot = (unsigned)a[2];
+		for_entries(sys, mm, area, area->start, area->end, protect_entry);
+		at = area->end;
+	}
+	mm_changed(sys, mm);
+	return at < end ? -ENOMEM : 0;
+}
+
+static long sys_madvise(struct ksys *sys, const uint64_t *a)
+{
+	struct mm *mm = ksys_current(sys)->mm;
+	uint64_t size = page_up(a[1]), end = a[0] + size;
+	long rc = 0;
+
+	if ((int32_t)a[2] < 0 || (int32_t)a[2] > MADV_DONTNEED)
+		return -EINVAL;
+	if (a[0] & (PAGE_SIZE - 1) || (a[1] && !size) || end < a[0])
+		return -EINVAL;
+	for (uint64_t at = a[0]; at < end;) {
+		struct area *area = mm_area(mm, at);
+
+		if (!area) { /* a hole: all else is done, then it is told */
+			rc = -ENOMEM;
+			at += PAGE_SIZE;
+			continue;
 		}
-		return stored ? stored : 1;
+		if (a[2] == MADV_DONTNEED)
+			for_entries(sys, mm, area, at, area->end < end ? area->end : end,
+				    zap_entry);
+		at = area->end;
 	}
-	pairs = (ok - lead) / 16; /* and the next one faults */
-	stored = pairs;
-	if (left >= 128 && pairs < left / 64 * 4)
-		stored = pairs < 4 ? 0 : pairs - 3;
-	else if (left >= 64 && left < 128 && pairs < 4)
-		stored = short_block[pairs];
-	stored = lead + 16 * stored;
-	/* what could do nothing tries one byte */
-	return stored ? stored : 1;
+	mm_changed(sys, mm);
+	return rc;
 }
 
-size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
-				   size_t size)
+long mm_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 {
-	size_t ok = readable(sys, uaddr, size);
-	size_t todo = ok < size ? stored_before_fault(uaddr, size, ok) : size;
-	size_t left = todo;
-	uint8_t *to = dst;
-
-	while (left) {
-		size_t n = PAGE_SIZE - (uaddr & (PAGE_SIZE - 1));
-
-		if (n > left)
-			n = left;
-		hal_copy(ksys_hal(sys), to, mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ),
-			 n);
-		to += n;
-		uaddr += n;
-		left -= n;
+	switch (nr) {
+	case NR_MMAP:
+		return sys_mmap(sys, args);
+	case NR_MUNMAP:
+		return mm_unmap(sys, ksys_current(sys)->mm, args[0], page_up(args[1]));
+	case NR_MPROTECT:
+		return sys_mprotect(sys, args);
+	default:
+		return sys_madvise(sys, args);
 	}
-	return size - todo;
-}
-
-uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
-{
-	return mm_user_byte(sys, ksys_current(sys)->mm, uaddr, AREA_READ) ? PAGE_SIZE : 0;
 }

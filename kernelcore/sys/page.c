@@ -14,10 +14,14 @@ struct header {
 
 enum { BIG = 0x100 };
 
-void page_pool_init(struct page_pool *pool, uint64_t base, uint64_t end)
+/* The counts of references lie in front of what they count. */
+void page_pool_init(struct hal *hal, struct page_pool *pool, uint64_t base, uint64_t end)
 {
 	memset(pool, 0, sizeof(*pool));
-	pool->fresh = page_up(base);
+	base = page_up(base);
+	pool->refs = hal_phys_to_virt(hal, base);
+	pool->base = page_up(base + (end - base) / PAGE_SIZE * sizeof(*pool->refs));
+	pool->fresh = pool->base;
 	pool->end = end;
 }
 
@@ -28,6 +32,7 @@ void *ksys_page_alloc(struct ksys *sys)
 
 	if (page) {
 		pool->freed = pool->freed->next;
+		pool->nfreed--;
 		memset(page, 0, PAGE_SIZE);
 		return page;
 	}
@@ -44,6 +49,43 @@ void ksys_page_free(struct ksys *sys, void *page)
 
 	item->next = sys->pool.freed;
 	sys->pool.freed = item;
+	sys->pool.nfreed++;
+}
+
+uint64_t page_pool_used(const struct page_pool *pool)
+{
+	return (pool->fresh - pool->base) / PAGE_SIZE - pool->nfreed;
+}
+
+static uint32_t *page_refs(struct ksys *sys, const void *page)
+{
+	return &sys->pool.refs[(hal_virt_to_phys(ksys_hal(sys), page) - sys->pool.base) >>
+			       PAGE_SHIFT];
+}
+
+void *page_new(struct ksys *sys)
+{
+	void *page = ksys_page_alloc(sys);
+
+	if (page)
+		*page_refs(sys, page) = 1;
+	return page;
+}
+
+void page_get(struct ksys *sys, void *page)
+{
+	++*page_refs(sys, page);
+}
+
+void page_put(struct ksys *sys, void *page)
+{
+	if (!--*page_refs(sys, page))
+		ksys_page_free(sys, page);
+}
+
+bool page_is_shared(struct ksys *sys, const void *page)
+{
+	return *page_refs(sys, page) > 1;
 }
 
 /* Contiguous pages come from the fresh end only and stay the caller's for good

@@ -5,6 +5,7 @@
  * and places random, the same ones each time.
  */
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/mm.h"
 
 enum {
 	/* Of a tick's 4 ms: who came in less than this ago stays until the next

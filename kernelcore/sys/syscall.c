@@ -2,6 +2,7 @@
 /* System calls (arm64 numbers, asm-generic/unistd.h) and EL0's faults. */
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/file.h"
+#include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
@@ -22,20 +23,14 @@ enum {
 	NR_IOCTL = 29,
 	NR_MUNMAP = 215,
 	NR_MMAP = 222,
+	NR_MPROTECT = 226,
+	NR_MADVISE = 233,
 	NR_PERF_EVENT_OPEN = 241,
 	NR_GETRLIMIT = 163,
 	NR_SETRLIMIT = 164,
 	NR_PRLIMIT64 = 261,
 
-	MAP_SHARED = 0x01,
-	MAP_PRIVATE = 0x02,
-	MAP_FIXED = 0x10,
-	MAP_ANONYMOUS = 0x20,
-
 	POLL_NVAL = 0x20,
-	SIG_ILL = 4,
-	SIG_BUS = 7,
-	SIG_SEGV = 11,
 };
 
 static long sys_read(struct ksys *sys, const uint64_t *a)
@@ -94,74 +89,6 @@ static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 	if (file->kind != FILE_PERF)
 		return -ENOTTY;
 	return kperf_ioctl(file->event, (uint32_t)a[1], a[2]);
-}
-
-/* What Linux's do_mmap() finds out before anything is unmapped. */
-static long mmap_file(struct ksys *sys, const uint64_t *a, struct file **out)
-{
-	struct file *file = fd_get(ksys_current(sys), (int32_t)a[4]);
-
-	if (!file)
-		return -EBADF;
-	if (file->kind == FILE_INPUT && a[3] & MAP_SHARED && a[2] & AREA_WRITE)
-		return -EACCES;
-	if (file->kind != FILE_PERF)
-		return -ENODEV;
-	*out = file;
-	return 0;
-}
-
-static long mmap_perf(struct ksys *sys, const struct file *file, const uint64_t *a,
-		      uint64_t addr, uint64_t size)
-{
-	void *const *pages;
-	size_t npages;
-	long rc = kperf_mmap(file->event, size, a[5] >> PAGE_SHIFT, (unsigned)a[2] & 3,
-			     a[3] & MAP_SHARED ? KPERF_MAP_SHARED : 0, &pages, &npages);
-
-	if (rc)
-		return rc;
-	rc = mm_map_pages(sys, ksys_current(sys)->mm, addr, pages, npages,
-			  (unsigned)a[2] & (AREA_READ | AREA_WRITE), file->event);
-	if (rc) {
-		kperf_munmap(file->event);
-		return rc;
-	}
-	return (long)addr;
-}
-
-static long sys_mmap(struct ksys *sys, const uint64_t *a)
-{
-	uint64_t addr = a[0], size = page_up(a[1]);
-	struct file *file = NULL;
-	long rc;
-
-	if (a[5] & (PAGE_SIZE - 1))
-		return -EINVAL;
-	if (!(a[3] & MAP_ANONYMOUS)) {
-		rc = mmap_file(sys, a, &file);
-		if (rc)
-			return rc;
-	}
-	if (!a[1] || size < a[1] || addr & (PAGE_SIZE - 1) ||
-	    !(a[3] & (MAP_SHARED | MAP_PRIVATE)))
-		return -EINVAL;
-	if (a[3] & MAP_FIXED) {
-		rc = mm_unmap(sys, ksys_current(sys)->mm, addr, size);
-		if (rc)
-			return sys->unmap_failure_enomem ? -ENOMEM : rc;
-	} else {
-		addr = mm_find_free(ksys_current(sys)->mm, size);
-	}
-	if (file)
-		return mmap_perf(sys, file, a, addr, size);
-	rc = mm_map_anon(sys, ksys_current(sys)->mm, addr, size, (unsigned)a[2] & 7);
-	return rc ? rc : (long)addr;
-}
-
-static long sys_munmap(struct ksys *sys, const uint64_t *a)
-{
-	return mm_unmap(sys, ksys_current(sys)->mm, a[0], page_up(a[1]));
 }
 
 struct pollfd {
@@ -296,9 +223,10 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	case NR_PPOLL:
 		return sys_ppoll(sys, args);
 	case NR_MMAP:
-		return sys_mmap(sys, args);
 	case NR_MUNMAP:
-		return sys_munmap(sys, args);
+	case NR_MPROTECT:
+	case NR_MADVISE:
+		return mm_call(sys, nr, args);
 	case NR_PERF_EVENT_OPEN:
 		return kperf_open(sys->perf, args[0], (int32_t)args[1], (int32_t)args[2],
 				  (int32_t)args[3], args[4]);
@@ -309,20 +237,7 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	}
 }
 
-enum { EC_SHIFT = 26, EC_SVC64 = 0x15, EC_IABORT = 0x20, EC_PC_ALIGN = 0x22, EC_DABORT = 0x24 };
-
-static int fault_signal(unsigned ec)
-{
-	switch (ec) {
-	case EC_IABORT:
-	case EC_DABORT:
-		return SIG_SEGV;
-	case EC_PC_ALIGN:
-		return SIG_BUS;
-	default:
-		return SIG_ILL;
-	}
-}
+enum { EC_SHIFT = 26, EC_SVC64 = 0x15 };
 
 void syscall_again(struct ksys *sys, struct ksys_task *task)
 {
@@ -352,16 +267,10 @@ enum kentry_next kentry_sync(struct ksys *sys, struct hal *hal, const struct hal
 
 	cpu->depth++;
 	hal_irq_enable(hal);
-	if (ec == EC_SVC64) {
+	if (ec == EC_SVC64)
 		syscall_begin(sys, cpu->current, regs);
-	} else {
-		/* No signal handlers yet: the default action of each ends the group. */
-		if (cpu->current->group == sys->first) {
-			sys->status.pc = regs->pc;
-			sys->status.far = far;
-		}
-		group_exit(sys, fault_signal(ec));
-	}
+	else
+		fault_user(sys, regs, esr, far);
 	hal_irq_disable(hal);
 	next = sched_leave(sys, cpu);
 	cpu->depth--;

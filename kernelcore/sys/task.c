@@ -57,7 +57,7 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 	sys->ncpus = hal_ncpus(hal);
 	for (unsigned i = 0; i < sys->ncpus; i++)
 		sys->cpu[i].hal = hal_cpu(hal, i);
-	page_pool_init(&sys->pool, base + sizeof(*sys), end);
+	page_pool_init(hal, &sys->pool, base + sizeof(*sys), end);
 	/* The recorder's settings; see the goldens' headers. */
 	sys->sysctl[KSYS_SYSCTL_PARANOID] = 3;
 	sys->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
