@@ -127,9 +127,12 @@ static void idle_until(struct hal *hal, uint64_t end)
 	struct machine *m = hal->machine;
 
 	while (m->now < end && !machine_irq(m)) {
-		uint64_t n = machine_wait_deadline(hal->cpu);
+		uint64_t n = machine_wait_deadline(hal->cpu), left = end - m->now;
 
-		machine_wait(m, n < end - m->now ? n : end - m->now);
+		/* another CPU, whose turn is later in time, has sent it already */
+		if (hal->cpu->irq && hal->cpu->irq_due - m->now < left)
+			left = hal->cpu->irq_due - m->now;
+		machine_wait(m, n < left ? n : left);
 	}
 }
 
@@ -211,6 +214,8 @@ static enum turn run_turn(struct hal *hal)
 
 	while (!kentry_status(hal->host->sys).exited) {
 		if (hal->idle) {
+			if (hal->cpu->irq)
+				idle_until(hal, m->slice_end);
 			if (!machine_irq(m))
 				return TURN_OVER;
 			irq_at_idle(hal);
@@ -330,6 +335,19 @@ static uint64_t earliest(const struct host *host)
 	return now;
 }
 
+/* Only a timer or the PMU wakes CPUs that all sleep. A counter that goes on and may
+ * not interrupt has its wraps, but wakes nobody. */
+static bool may_wake(const struct host *host)
+{
+	for (unsigned i = 0; i < host->ncpus; i++) {
+		const struct machine_cpu *cpu = host->hal[i].cpu;
+
+		if (gtimer_deadline(&cpu->timer) != UINT64_MAX || cpu->pmu.pminten)
+			return true;
+	}
+	return false;
+}
+
 /* The end of a round that begins now: a quantum, or, where every CPU sleeps, the
  * first thing due. 0: nothing ever is. */
 static uint64_t round_end(struct host *host)
@@ -339,7 +357,7 @@ static uint64_t round_end(struct host *host)
 	for (unsigned i = 0; i < host->ncpus; i++)
 		if (!sleeps(&host->hal[i]))
 			return earliest(host) + HOST_QUANTUM;
-	due = next_due(host);
+	due = may_wake(host) ? next_due(host) : UINT64_MAX;
 	return due == UINT64_MAX ? 0 : due;
 }
 
@@ -432,8 +450,10 @@ static void wire(struct host *host)
 		gtimer_wire(&cpu->timer, GTIMER_VIRT,
 			    gic_ppi_line(&cpu->gic, &host->hal[i].timer_pin,
 					 GTIMER_VIRT_INTID));
-		if (m->ncpus > 1)
+		if (m->ncpus > 1) {
 			gic_ppi_attach(&cpu->gic, &shared);
+			gic_ppi_forward(&cpu->gic, true);
+		}
 	}
 	m->timers = true;
 }

@@ -81,7 +81,7 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
 void syscall_again(struct ksys *sys, struct ksys_task *task);
 
 /* irq.c */
-void irq_init(struct sys_cpu *cpu);
+void irq_init(struct ksys *sys, struct sys_cpu *cpu);
 void irq_work_run(struct sys_cpu *cpu);
 
 /* timer.c; [irq], IRQs masked */

@@ -12,7 +12,7 @@ enum {
 	INTID_SPURIOUS_FIRST = 1020,
 };
 
-void irq_init(struct sys_cpu *cpu)
+void irq_init(struct ksys *sys, struct sys_cpu *cpu)
 {
 	struct hal *hal = cpu->hal;
 	uint64_t gicr = hal_gicr_sgi(hal);
@@ -25,6 +25,8 @@ void irq_init(struct sys_cpu *cpu)
 	for (uint32_t n = 0; n < INTIDS; n += 4)
 		hal_mmio_write32(hal, gicr + GICR_IPRIORITYR + n,
 				 PRIORITY_DEFAULT * UINT32_C(0x01010101));
+	if (sys->ncpus > 1)
+		ksys_irq_enable(sys, hal, HAL_IRQ_KICK, true);
 	hal_sysreg_write(hal, HAL_ICC_SRE_EL1, 1);
 	hal_sysreg_write(hal, HAL_ICC_PMR_EL1, PRIORITY_MASK_ALL);
 	hal_sysreg_write(hal, HAL_ICC_BPR1_EL1, 0);
@@ -138,10 +140,33 @@ enum kentry_next kentry_irq(struct ksys *sys, struct hal *hal, const struct hal_
 	return next;
 }
 
+struct remote {
+	struct ksys *sys;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+/* There; what fn has put off is done, and a task that it woke gets the CPU soon. */
+static void run_remote(void *arg)
+{
+	const struct remote *call = arg;
+	struct sys_cpu *cpu = sys_this_cpu(call->sys);
+
+	call->fn(call->arg);
+	irq_work_run(cpu);
+	if (cpu->resched && !cpu->depth)
+		hal_cpu_kick(cpu->hal, cpu->hal);
+}
+
 int ksys_cpu_call(struct ksys *sys, unsigned cpu, void (*fn)(void *arg), void *arg)
 {
+	struct remote call = { sys, fn, arg };
+
 	if (!ksys_cpu_online(sys, cpu))
 		return -ENXIO;
-	hal_cpu_call(ksys_hal(sys), sys->cpu[cpu].hal, fn, arg);
+	if (sys->cpu[cpu].hal == ksys_hal(sys))
+		hal_cpu_call(ksys_hal(sys), sys->cpu[cpu].hal, fn, arg);
+	else
+		hal_cpu_call(ksys_hal(sys), sys->cpu[cpu].hal, run_remote, &call);
 	return 0;
 }

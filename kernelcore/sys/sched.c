@@ -230,6 +230,8 @@ void task_wake(struct ksys *sys, struct ksys_task *task)
 
 unsigned task_wake_all(struct ksys *sys, struct channel channel, unsigned most)
 {
+	/* an interrupt could wake the next one, and the list would end elsewhere */
+	unsigned long flags = hal_irq_save(ksys_hal(sys));
 	struct ksys_task *task = sleepers(sys, channel)->head, *next;
 	unsigned n = 0;
 
@@ -240,6 +242,7 @@ unsigned task_wake_all(struct ksys *sys, struct channel channel, unsigned most)
 		task_wake(sys, task);
 		n++;
 	}
+	hal_irq_restore(ksys_hal(sys), flags);
 	return n;
 }
 
@@ -352,9 +355,14 @@ void sched_tick(struct ksys *sys, struct sys_cpu *cpu, uint64_t now)
 
 /* -- the way out of the kernel ---------------------------------------------- */
 
-static bool must_switch(const struct sys_cpu *cpu)
+/* Who is to end does not go to sleep first (Linux signal_pending_state()). */
+static bool must_switch(struct ksys *sys, struct sys_cpu *cpu)
 {
-	return cpu->resched || (cpu->current && cpu->current->state != TASK_RUNNING);
+	struct ksys_task *task = cpu->current;
+
+	if (task && task->killed && task->state == TASK_SLEEPING)
+		rouse(sys, task);
+	return cpu->resched || (task && task->state != TASK_RUNNING);
 }
 
 enum kentry_next sched_leave(struct ksys *sys, struct sys_cpu *cpu)
@@ -363,7 +371,7 @@ enum kentry_next sched_leave(struct ksys *sys, struct sys_cpu *cpu)
 		struct ksys_task *task;
 
 		irq_work_run(cpu);
-		if (must_switch(cpu))
+		while (must_switch(sys, cpu))
 			sched_switch(sys, cpu);
 		task = cpu->current;
 		if (!task)

@@ -36,7 +36,7 @@ static int cpu_up(struct ksys *sys, struct sys_cpu *cpu)
 {
 	int rc;
 
-	irq_init(cpu);
+	irq_init(sys, cpu);
 	rc = kperf_cpu_online(sys->perf, cpu->hal);
 	if (rc)
 		return rc;
@@ -234,13 +234,50 @@ enum {
 	NR_SETAFFINITY = 122,
 	NR_GETAFFINITY = 123,
 	NR_YIELD = 124,
+	NR_PRCTL = 167,
 	NR_GETPID = 172,
 	NR_GETPPID = 173,
 	NR_GETTID = 178,
 	NR_CLONE = 220,
 	NR_EXECVE = 221,
 	NR_WAIT4 = 260,
+
+	PR_SET_NAME = 15,
+	PR_GET_NAME = 16,
+	PR_TASK_PERF_EVENTS_DISABLE = 31,
+	PR_TASK_PERF_EVENTS_ENABLE = 32,
 };
+
+static long set_name(struct ksys *sys, struct ksys_task *task, uint64_t uname)
+{
+	char name[COMM_SIZE] = "";
+
+	for (unsigned i = 0; i < COMM_SIZE - 1; i++) {
+		if (ksys_copy_from_user(sys, name + i, uname + i, 1))
+			return -EFAULT;
+		if (!name[i])
+			break;
+	}
+	memcpy(task->comm, name, COMM_SIZE);
+	return 0;
+}
+
+static long sys_prctl(struct ksys *sys, const uint64_t *a)
+{
+	struct ksys_task *task = ksys_current(sys);
+
+	switch ((int32_t)a[0]) {
+	case PR_SET_NAME:
+		return set_name(sys, task, a[1]);
+	case PR_GET_NAME:
+		return ksys_copy_to_user(sys, a[1], task->comm, COMM_SIZE);
+	case PR_TASK_PERF_EVENTS_DISABLE:
+	case PR_TASK_PERF_EVENTS_ENABLE:
+		return kperf_prctl(sys->perf, a[0] == PR_TASK_PERF_EVENTS_ENABLE);
+	default:
+		return -EINVAL;
+	}
+}
 
 static long parent_number(const struct ksys_task *task)
 {
@@ -276,6 +313,8 @@ long task_call(struct ksys *sys, uint64_t nr, const uint64_t a[6])
 	case NR_GETAFFINITY:
 	case NR_YIELD:
 		return sched_call(sys, nr, a);
+	case NR_PRCTL:
+		return sys_prctl(sys, a);
 	case NR_GETPID:
 		return pid_in(task->group->leader, task->ns);
 	case NR_GETPPID:
