@@ -283,6 +283,7 @@ START_TEST(a_forked_page_is_copied_by_who_writes_first)
 {
 	struct mm *mm = ksys_current(bm->sys)->mm, *child;
 	uint64_t used;
+	uint8_t *page;
 
 	map(at, 2, R | W, PRIVATE | ANON);
 	bm_touch(bm, at, BM_WRITES);
@@ -302,7 +303,9 @@ START_TEST(a_forked_page_is_copied_by_who_writes_first)
 	mm_put(bm->sys, child);
 	/* so is the parent when the child has gone */
 	used = bm_pages(bm);
+	page = bm_byte(bm, at + PAGE);
 	ck_assert_int_eq(bm_touch(bm, at + PAGE, BM_WRITES), 1);
+	ck_assert_ptr_eq(bm_byte(bm, at + PAGE), page);
 	ck_assert_uint_eq(bm_pages(bm), used);
 }
 END_TEST

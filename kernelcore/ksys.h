@@ -108,6 +108,9 @@ enum ksys_sysctl {
 	KSYS_SYSCTL_PARANOID,	     /* -1..4, Debian's default 3 */
 	KSYS_SYSCTL_MAX_SAMPLE_RATE, /* samples a second */
 	KSYS_SYSCTL_MLOCK_KB,
+	KSYS_SYSCTL_CPU_TIME_PERCENT, /* perf_cpu_time_max_percent */
+	KSYS_SYSCTL_MAX_STACK,
+	KSYS_SYSCTL_MAX_CONTEXTS, /* perf_event_max_contexts_per_stack */
 	KSYS_SYSCTL_USER_ACCESS, /* perf_user_access: 0, 1 */
 	KSYS_SYSCTLS,
 };

@@ -121,6 +121,7 @@ static int first_task(struct ksys *sys, struct ksys_task *task, struct kentry_st
 	int rc;
 
 	memcpy(task->comm, name, sizeof(name));
+	cred_init(&task->cred);
 	task->mm = mm_create(sys);
 	if (!task->mm)
 		return -ENOMEM;
@@ -271,6 +272,7 @@ static void replace(struct ksys *sys, struct ksys_task *task, struct mm *mm, con
 	task_vfork_done(sys, task);
 	mm_put(sys, old);
 	files_exec(sys, task->files);
+	cred_exec(&task->cred);
 	kperf_exec(sys->perf, task);
 	set_comm(task, path);
 	hal_context_init(&ctx, start->pc, start->sp);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/memobj.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
@@ -19,8 +20,6 @@ enum {
 	NR_FTRUNCATE = 46,
 	NR_CLOSE = 57,
 	NR_LSEEK = 62,
-	NR_PREAD64 = 67,
-	NR_PWRITE64 = 68,
 	NR_FSTAT = 80,
 	NR_FSYNC = 82,
 	NR_FDATASYNC = 83,
@@ -42,8 +41,10 @@ enum {
 	STAT_BYTES = 128,
 	STAT_MODE = 16,
 	STAT_NLINK = 20,
+	STAT_SIZE = 48,
 	STAT_BLKSIZE = 56,
 	ANON_INODE_MODE = 0600, /* of no type */
+	S_IFREG = 0100000,
 };
 
 struct file *file_create(struct ksys *sys, enum file_kind kind, uint32_t flags)
@@ -67,15 +68,28 @@ void file_put(struct ksys *sys, struct file *file)
 {
 	if (!file || --file->refs)
 		return;
-	if (file->kind == FILE_PERF)
+	switch (file->kind) {
+	case FILE_PERF:
 		kperf_release(file->event);
+		break;
+	case FILE_EVENTFD:
+		eventfd_free(sys, file->eventfd);
+		break;
+	case FILE_MEMORY:
+		memobj_put(sys, file->obj);
+		break;
+	case FILE_RESERVED:
+	case FILE_INPUT:
+	case FILE_OUTPUT:
+	case FILE_SYSCTL:
+		break;
+	}
 	ksys_free(sys, file);
 }
 
 struct memobj *file_memobj(const struct file *file)
 {
-	(void)file;
-	return NULL;
+	return file->kind == FILE_MEMORY ? file->obj : NULL;
 }
 
 bool file_can_map(const struct file *file)
@@ -143,11 +157,17 @@ static long file_fcntl(struct ksys *sys, struct file *file, const uint64_t *a)
 	}
 }
 
-static long file_stat(struct ksys *sys, uint64_t ubuf)
+static long file_stat(struct ksys *sys, const struct file *file, uint64_t ubuf)
 {
 	uint8_t stat[STAT_BYTES] = { 0 };
 	uint32_t mode = ANON_INODE_MODE, nlink = 1, blksize = PAGE_SIZE;
+	uint64_t size = file_memobj(file) ? memobj_size(file_memobj(file)) : 0;
 
+	if (file_memobj(file))
+		mode = S_IFREG | 0777;
+	else if (file->kind == FILE_SYSCTL)
+		mode = S_IFREG | 0644;
+	memcpy(stat + STAT_SIZE, &size, sizeof(size));
 	memcpy(stat + STAT_MODE, &mode, sizeof(mode));
 	memcpy(stat + STAT_NLINK, &nlink, sizeof(nlink));
 	memcpy(stat + STAT_BLKSIZE, &blksize, sizeof(blksize));
@@ -187,8 +207,6 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	/* these look at their arguments first */
 	if (nr == NR_FTRUNCATE && (int64_t)args[1] < 0)
 		return -EINVAL;
-	if ((nr == NR_PREAD64 || nr == NR_PWRITE64) && (int64_t)args[3] < 0)
-		return -EINVAL;
 	if (!file)
 		return -EBADF;
 	switch (nr) {
@@ -197,13 +215,14 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 	case NR_FCNTL:
 		return file_fcntl(sys, file, args);
 	case NR_FSTAT:
-		return file_stat(sys, args[1]);
+		return file_stat(sys, file, args[1]);
 	case NR_LSEEK:
-		return args[2] > 4 ? -EINVAL : -ESPIPE;
-	case NR_PREAD64:
-	case NR_PWRITE64:
-		return -ESPIPE;
-	default: /* no fsync, and no regular file to cut */
-		return -EINVAL;
+		return file_seek(file, (int64_t)args[1], (uint32_t)args[2]);
+	case NR_FTRUNCATE:
+		if (!file_memobj(file) || (file->flags & O_ACCMODE) == O_RDONLY)
+			return -EINVAL;
+		return memobj_resize(sys, file->obj, args[1]);
+	default: /* fsync: what is memory has nothing to write back */
+		return file_memobj(file) ? 0 : -EINVAL;
 	}
 }

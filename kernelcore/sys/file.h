@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct eventfd;
 struct file;
 struct files;
 struct kperf_event;
@@ -26,6 +27,9 @@ enum file_kind {
 	FILE_INPUT,
 	FILE_OUTPUT,
 	FILE_PERF,
+	FILE_EVENTFD,
+	FILE_MEMORY, /* memfd_create(2)'s, and the program's own file */
+	FILE_SYSCTL,
 };
 
 enum {
@@ -46,8 +50,12 @@ struct file {
 	enum file_kind kind;
 	unsigned refs;
 	uint32_t flags; /* what F_GETFL says */
+	uint64_t pos;
 	union {
-		struct kperf_event *event; /* FILE_PERF */
+		struct kperf_event *event;
+		struct eventfd *eventfd;
+		struct memobj *obj;
+		unsigned sysctl; /* enum ksys_sysctl */
 	};
 };
 
@@ -83,6 +91,25 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
 struct memobj *file_memobj(const struct file *file);
 /* Has it an mmap at all? */
 bool file_can_map(const struct file *file);
+
+/* vfs.c: read, write, pread64, pwrite64, openat by arm64's number. */
+long vfs_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
+long file_seek(struct file *file, int64_t offset, uint32_t whence);
+
+/* special.c: eventfd2, memfd_create by arm64's number. */
+long special_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
+long eventfd_read(struct ksys *sys, struct file *file, uint64_t ubuf, uint64_t count);
+long eventfd_write(struct ksys *sys, struct file *file, uint64_t ubuf, uint64_t count);
+unsigned eventfd_poll(const struct file *file);
+void eventfd_free(struct ksys *sys, struct eventfd *eventfd);
+
+/* sysctl.c: files under /proc/sys/kernel. -ENOENT: no such name. */
+void sysctl_init(struct ksys *sys);
+long sysctl_open(struct ksys *sys, const char *path, uint32_t flags, struct file **out);
+long sysctl_read(struct ksys *sys, const struct file *file, uint64_t pos, uint64_t ubuf,
+		 uint64_t count);
+long sysctl_write(struct ksys *sys, const struct file *file, uint64_t pos, uint64_t ubuf,
+		  uint64_t count);
 
 /* What the VFS itself answers of ioctl(2); -ENOIOCTLCMD: ask the file. */
 enum { ENOIOCTLCMD = 515 };

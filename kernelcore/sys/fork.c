@@ -193,6 +193,7 @@ static struct ksys_task *child_alloc(struct ksys *sys, const struct ksys_task *p
 		return NULL;
 	}
 	child->affinity = parent->affinity;
+	child->cred = parent->cred;
 	child->on = parent->on;
 	memcpy(child->comm, parent->comm, COMM_SIZE);
 	return child;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls (arm64 numbers, asm-generic/unistd.h) and EL0's faults. */
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/cred.h"
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
+	NR_EVENTFD2 = 19,
 	NR_DUP = 23,
 	NR_DUP3 = 24,
 	NR_FCNTL = 25,
@@ -16,6 +18,7 @@ enum {
 	NR_FSTAT = 80,
 	NR_FSYNC = 82,
 	NR_FDATASYNC = 83,
+	NR_OPENAT = 56,
 	NR_CLOSE = 57,
 	NR_READ = 63,
 	NR_WRITE = 64,
@@ -29,52 +32,16 @@ enum {
 	NR_GETRLIMIT = 163,
 	NR_SETRLIMIT = 164,
 	NR_PRLIMIT64 = 261,
+	NR_MEMFD_CREATE = 279,
+	NR_CAPGET = 90,
+	NR_CAPSET = 91,
+	NR_SETREGID = 143,
+	NR_GETRESGID = 150,
+	NR_GETUID = 174,
+	NR_GETEGID = 177,
 
 	POLL_NVAL = 0x20,
 };
-
-static long sys_read(struct ksys *sys, const uint64_t *a)
-{
-	struct file *file = fd_get(ksys_current(sys), (int32_t)a[0]);
-	size_t n;
-
-	if (!file)
-		return -EBADF;
-	if (file->kind == FILE_PERF)
-		return kperf_read(file->event, a[1], a[2]);
-	if (file->kind != FILE_INPUT)
-		return -EBADF;
-	n = sys->input_size - sys->input_at;
-	if (n > a[2])
-		n = a[2];
-	if (ksys_copy_to_user(sys, a[1], sys->input + sys->input_at, n))
-		return -EFAULT;
-	sys->input_at += n;
-	return (long)n;
-}
-
-static long sys_write(struct ksys *sys, const uint64_t *a)
-{
-	struct file *file = fd_get(ksys_current(sys), (int32_t)a[0]);
-	uint64_t done = 0;
-
-	if (!file)
-		return -EBADF;
-	if (file->kind != FILE_OUTPUT) /* a perf fd has no write: Linux vfs_write */
-		return file->kind == FILE_PERF ? -EINVAL : -EBADF;
-	while (done < a[2]) {
-		uint8_t buf[256];
-		uint64_t n = a[2] - done;
-
-		if (n > sizeof(buf))
-			n = sizeof(buf);
-		if (ksys_copy_from_user(sys, buf, a[1] + done, n))
-			return done ? (long)done : -EFAULT;
-		hal_console_write(ksys_hal(sys), buf, n);
-		done += n;
-	}
-	return (long)done;
-}
 
 static long sys_ioctl(struct ksys *sys, const uint64_t *a)
 {
@@ -105,6 +72,8 @@ static unsigned poll_one(struct ksys *sys, const struct pollfd *p)
 	file = fd_get(ksys_current(sys), p->fd);
 	if (!file)
 		return POLL_NVAL;
+	if (file->kind == FILE_EVENTFD)
+		return eventfd_poll(file) & ((unsigned)(uint16_t)p->events | 0x18);
 	if (file->kind != FILE_PERF)
 		return (unsigned)p->events & 5; /* POLLIN | POLLOUT: always ready */
 	/* HUP and ERR are reported whether asked for or not. */
@@ -199,17 +168,20 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 {
 	switch (nr) {
 	case NR_READ:
-		return sys_read(sys, args);
 	case NR_WRITE:
-		return sys_write(sys, args);
+	case NR_PREAD64:
+	case NR_PWRITE64:
+	case NR_OPENAT:
+		return vfs_call(sys, nr, args);
+	case NR_EVENTFD2:
+	case NR_MEMFD_CREATE:
+		return special_call(sys, nr, args);
 	case NR_CLOSE:
 	case NR_DUP:
 	case NR_DUP3:
 	case NR_FCNTL:
 	case NR_FTRUNCATE:
 	case NR_LSEEK:
-	case NR_PREAD64:
-	case NR_PWRITE64:
 	case NR_FSTAT:
 	case NR_FSYNC:
 	case NR_FDATASYNC:
@@ -231,6 +203,9 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return kperf_open(sys->perf, args[0], (int32_t)args[1], (int32_t)args[2],
 				  (int32_t)args[3], args[4]);
 	default:
+		if (nr == NR_CAPGET || nr == NR_CAPSET || (nr >= NR_SETREGID && nr <= NR_GETRESGID) ||
+		    (nr >= NR_GETUID && nr <= NR_GETEGID))
+			return cred_call(sys, nr, args);
 		if (nr >= HAL_LAB_BASE && nr < HAL_LAB_BASE + 16)
 			return sys_lab(sys, (unsigned)(nr - HAL_LAB_BASE), args);
 		return task_call(sys, nr, args);

@@ -2,6 +2,7 @@
 /* Boot and the end, and what is asked about tasks. */
 #include <string.h>
 
+#include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
 
 enum { TCR_T0SZ_39 = 25 };
@@ -58,10 +59,7 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 	for (unsigned i = 0; i < sys->ncpus; i++)
 		sys->cpu[i].hal = hal_cpu(hal, i);
 	page_pool_init(hal, &sys->pool, base + sizeof(*sys), end);
-	/* The recorder's settings; see the goldens' headers. */
-	sys->sysctl[KSYS_SYSCTL_PARANOID] = 3;
-	sys->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
-	sys->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
+	sysctl_init(sys);
 	sys->unmap_failure_enomem = same(profile, "linux-6.1");
 	sys->pid_ns = pid_ns_create(sys, NULL);
 	if (!sys->pid_ns)
@@ -190,28 +188,9 @@ bool ksys_task_is_kernel(const struct ksys_task *task)
 	return false;
 }
 
-bool ksys_may_attach(struct ksys *sys, const struct ksys_task *task)
-{
-	(void)task;
-	return ksys_capable(sys, KSYS_CAP_PERFMON);
-}
-
 void **ksys_task_perf(struct ksys_task *task)
 {
 	return &task->perf;
-}
-
-/* The one task is root, as PID 1's child is on the golden kernels. */
-bool ksys_capable(struct ksys *sys, enum ksys_cap cap)
-{
-	(void)sys;
-	(void)cap;
-	return true;
-}
-
-int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name)
-{
-	return sys->sysctl[name];
 }
 
 /* Whoever polls looks again, at all that it polls. */

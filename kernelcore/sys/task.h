@@ -24,6 +24,7 @@
 #include "kernelcore/hal.h"
 #include "kernelcore/kentry.h"
 #include "kernelcore/ksys.h"
+#include "kernelcore/sys/cred.h"
 
 struct files;
 struct limits;
@@ -110,6 +111,7 @@ struct ksys_task {
 	struct mm *mm;
 	struct files *files;
 	struct limits *limits;
+	struct cred cred;
 	struct hal_context ctx; /* while it does not run */
 };
 
