@@ -120,7 +120,8 @@ void kperf_exec(struct kperf *perf, struct ksys_task *task);
 /* The current @task has begun to exit, its memory and files are gone (Linux
  * do_exit's order); it may still be switched out. Poll is woken. */
 void kperf_task_exit(struct kperf *perf, struct ksys_task *task);
-/* @task's last reference goes, or a clone(2) that kperf_fork() saw failed. */
+/* A clone(2) that kperf_fork() saw failed: what @task has inherited, which holds
+ * it, goes. Also, and without effect, when the last reference does. */
 void kperf_task_free(struct kperf *perf, struct ksys_task *task);
 
 /* PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: all events that the current task

@@ -212,6 +212,8 @@ static void child_drop(struct ksys *sys, struct ksys_task *child)
 	files_put(sys, child->files);
 	limits_put(sys, child->limits);
 	pid_release(sys, child);
+	/* what it has inherited holds it */
+	kperf_task_free(sys->perf, child);
 	ksys_task_put(sys, child);
 }
 
