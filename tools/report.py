@@ -18,6 +18,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+EVENTS_IN_ALL = 40_000
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SIDE_LINES = 150  # of a diff's two sides, in the page
@@ -144,8 +145,9 @@ def add_diffs(args, results):
 
 
 def stories(args, names):
+    events = args.events or max(1, min(400, EVENTS_IN_ALL // max(1, len(names))))
     return [json.loads(command(args.pmulab, "explain", name, "--json", "--first",
-                               str(args.events))) for name in names]
+                               str(events))) for name in names]
 
 
 def deviations(results):
@@ -225,14 +227,15 @@ def arguments():
     parser.add_argument("--html", metavar="FILE", help="write the page there")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON there")
-    parser.add_argument("--events", type=int, default=400, metavar="N",
-                        help="events of each run that the page holds (default 400)")
+    parser.add_argument("--events", type=int, metavar="N",
+                        help="events of each run that the page holds (default 400, less "
+                        "from 100 scenarios on: the page stays below 5 MB)")
     parser.add_argument("--first", default="cycles-nine-fields", metavar="SCENARIO",
                         help="the scenario that the page opens with")
     args = parser.parse_args()
     if not (args.html or args.junit or args.json):
         parser.error("what to write? --html, --junit or --json FILE")
-    if args.events < 1:
+    if args.events is not None and args.events < 1:
         parser.error("--events: at least 1")
     return args
 
