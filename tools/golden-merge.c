@@ -217,7 +217,8 @@ static struct tt_trace *trace_of(struct merge *m, const struct scn *scn,
 	if (parse_log(m, boot, scn->name, &log))
 		return NULL;
 	trace = decode_trace(scn, &log, m->symbols, what, sizeof(what));
-	if (!trace || merge_refuse_throttle(trace, what, sizeof(what)) ||
+	if (!trace ||
+	    (!scn->may_throttle && merge_refuse_throttle(trace, what, sizeof(what))) ||
 	    decode_check_counts(scn, &log, trace, what, sizeof(what)) ||
 	    (!m->options->exact_samples &&
 	     golden_refuse_companion(scn, log.results, log.nresults, what, sizeof(what))) ||

@@ -282,6 +282,14 @@ static void give_up_unbuilt(struct parser *p)
 	p->error = ENOSYS;
 }
 
+/* What a throttled event misses hangs on the tick. */
+static void forget_counts(struct scn *scn)
+{
+	for (unsigned i = 0; i < scn->nevents; i++)
+		if (scn->events[i].attr.sample_period)
+			scn->events[i].counts = SCN_COUNTS_UNKNOWN;
+}
+
 struct scn *scn_parse(const char *file, const char *text, size_t n, char *err,
 		      size_t errsize)
 {
@@ -300,6 +308,8 @@ struct scn *scn_parse(const char *file, const char *text, size_t n, char *err,
 	if (!p->buffer || !p->joined)
 		abort();
 	if (!parse_text(p, text, n)) {
+		if (scn->may_throttle)
+			forget_counts(scn);
 		if (p->unbuilt_line)
 			give_up_unbuilt(p);
 		else if (scn_layout(scn, err, errsize))

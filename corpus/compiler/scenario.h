@@ -248,6 +248,8 @@ struct scn {
 	unsigned nsteps;
 	struct scn_expect *expects;
 	unsigned nexpects;
+	bool may_throttle;	   /* it sets the limit: no sampling event's count is
+				    * foretold */
 	const char *emulator_only; /* why, NULL when real Linux can run it */
 
 	struct scn_task *tasks;

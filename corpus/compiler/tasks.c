@@ -392,6 +392,8 @@ static int verb_sysctl(struct parser *p)
 		return parse_fail(p, &p->words[2], "a value this long");
 	step->text = copy(p->words[1].text);
 	step->text2 = copy(p->words[2].text);
+	if (!strcmp(step->text, "perf_event_max_sample_rate"))
+		p->scn->may_throttle = true;
 	return 0;
 }
 
