@@ -131,6 +131,8 @@ int runner_run_host(struct runner_job *job)
 		rc = run_program(job, host);
 	if (!rc && config->finish)
 		config->finish(config->opaque, host_machine(host), host);
+	/* its tasks are ended now, which is nothing that the scenario did */
+	trace_bus_mute(&host_machine(host)->bus);
 	host_destroy(host);
 	return rc;
 }

@@ -71,6 +71,9 @@ void trace_bus_init(struct trace_bus *bus, const uint64_t *now);
 /* 0, or -ENOSPC when all TRACE_LISTENERS places are taken. */
 int trace_subscribe(struct trace_bus *bus, trace_fn fn, void *opaque);
 
+/* Nobody listens any more: what follows is the end of the program around it. */
+void trace_bus_mute(struct trace_bus *bus);
+
 /* Costs one compare when nobody listens. */
 void trace_emit(struct trace_bus *bus, unsigned cpu, enum trace_kind kind,
 		uint64_t a, uint64_t b, uint64_t c);
