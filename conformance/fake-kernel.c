@@ -723,6 +723,19 @@ void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
 	sys->fk->last_woken = event;
 }
 
+bool ksys_sigio_wanted(struct ksys *sys, const struct kperf_event *event)
+{
+	return sys->fk->async;
+}
+
+void ksys_sigio(struct ksys *sys, struct kperf_event *event, bool hup)
+{
+	if (!sys->fk->async)
+		return;
+	sys->fk->sigio_hup += hup;
+	sys->fk->sigio_in += !hup;
+}
+
 /* --- the tests' side ------------------------------------------------------- */
 
 void fk_grow(struct fake_kernel *fk, int ntasks, int nfds)

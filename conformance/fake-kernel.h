@@ -130,6 +130,8 @@ struct fake_kernel {
 	unsigned fail_alloc;  /* the n-th from now fails; 0: none */
 	bool tick_needed; /* fk_tick() is the test's to call all the same */
 	unsigned wakes;
+	bool async; /* somebody has set O_ASYNC on every event */
+	unsigned sigio_in, sigio_hup;
 	struct kperf_event *last_woken;
 };
 

@@ -165,7 +165,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, root_gives_its_rights_away_for_good);
 	tcase_add_test(tc, an_effective_id_takes_the_rights_along_and_back);
 	tcase_add_test(tc, setreuid_moves_the_saved_id);

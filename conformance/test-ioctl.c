@@ -93,6 +93,25 @@ START_TEST(refresh_stops_inside_the_handler)
 }
 END_TEST
 
+/* Linux __perf_event_overflow(): POLL_IN of each overflow, POLL_HUP of the last, and
+ * of none before O_ASYNC is set. */
+START_TEST(each_overflow_is_told_by_sigio)
+{
+	long fd = open_attr(fk_attr(CYCLES, 1000));
+
+	ck_assert_int_eq(fk_ioctl(fk, fd, PERF_EVENT_IOC_REFRESH, 4), 0);
+	fk_run(fk, 1000);
+	ck_assert_uint_eq(fk->sigio_in, 0);
+	fk->async = true;
+	fk_run(fk, 2000);
+	ck_assert_uint_eq(fk->sigio_in, 2);
+	ck_assert_uint_eq(fk->sigio_hup, 0);
+	fk_run(fk, 2000);
+	ck_assert_uint_eq(fk->sigio_in, 2);
+	ck_assert_uint_eq(fk->sigio_hup, 1);
+}
+END_TEST
+
 START_TEST(refresh_disables_before_pmcr_is_on)
 {
 	long fd = open_sampling(CYCLES, 1000);
@@ -302,6 +321,7 @@ int main(void)
 	tcase_add_test(tcase, period_of_a_disabled_event);
 	tcase_add_test(tcase, period_errors);
 	tcase_add_test(tcase, refresh_stops_inside_the_handler);
+	tcase_add_test(tcase, each_overflow_is_told_by_sigio);
 	tcase_add_test(tcase, refresh_disables_before_pmcr_is_on);
 	tcase_add_test(tcase, refresh_adds);
 	tcase_add_test(tcase, refresh_without_limit);

@@ -458,7 +458,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, untouched_memory_is_read_then_written_in_two_faults);
 	tcase_add_test(tc, reading_costs_no_page);
 	tcase_add_test(tc, the_kernels_own_touch_is_a_kernel_fault);

@@ -337,7 +337,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_memfd_is_read_written_and_cut);
 	tcase_add_test(tc, a_memfds_mapping_is_its_contents);
 	tcase_add_test(tc, beyond_a_files_end_is_a_bus_error);

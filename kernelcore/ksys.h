@@ -161,5 +161,10 @@ void ksys_tick_need(struct ksys *sys, struct hal *hal, bool on);
 
 /* [irq] Whoever polls @event's fd should look again. */
 void ksys_poll_wake(struct ksys *sys, struct kperf_event *event);
+/* [irq] Whoever asked for it by O_ASYNC on @event's fd gets his signal (Linux
+ * kill_fasync() with POLL_IN, or POLL_HUP). */
+void ksys_sigio(struct ksys *sys, struct kperf_event *event, bool hup);
+/* [irq] Has anybody asked so? */
+bool ksys_sigio_wanted(struct ksys *sys, const struct kperf_event *event);
 
 #endif

@@ -286,6 +286,15 @@ void ksys_tick_need(struct ksys *sys, struct hal *hal, bool on)
 {
 }
 
+bool ksys_sigio_wanted(struct ksys *sys, const struct kperf_event *event)
+{
+	return false;
+}
+
+void ksys_sigio(struct ksys *sys, struct kperf_event *event, bool hup)
+{
+}
+
 void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
 {
 }

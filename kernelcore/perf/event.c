@@ -84,6 +84,17 @@ void perf_event_wakeup(struct kperf_event *event)
 		ksys_poll_wake(event->perf->sys, other);
 }
 
+/* Linux perf_event_wakeup(): pollers of the ring, then whoever set O_ASYNC. */
+static void wake_and_tell(struct kperf_event *event)
+{
+	struct kperf_event *told = event->parent ? event->parent : event;
+
+	perf_event_wakeup(event);
+	if (event->pending_kill)
+		ksys_sigio(event->perf->sys, told, event->pending_kill == PERF_KILL_HUP);
+	event->pending_kill = PERF_KILL_NONE;
+}
+
 /* What the handler put off. */
 static void pending_irq(void *arg)
 {
@@ -93,7 +104,7 @@ static void pending_irq(void *arg)
 	if (event->pending_wakeup) {
 		event->pending_wakeup = false;
 		hal_note(hal, HAL_NOTE_WAKEUP, event->id, 0);
-		perf_event_wakeup(event);
+		wake_and_tell(event);
 	}
 	if (event->oncpu == (int)hal_cpu_id(hal) && event->pending_disable) {
 		event->pending_disable = false;

@@ -21,12 +21,19 @@ bool perf_event_overflow(struct perf_cpu *cpu, struct kperf_event *event,
 	if (!perf_event_is_sampling(event))
 		return false;
 	stop = perf_freq_account(cpu, event, overflow->brake);
+	event->pending_kill = PERF_KILL_IN;
 	if (event->event_limit && --event->event_limit == 0) {
 		stop = true;
 		event->pending_disable = true;
+		event->pending_kill = PERF_KILL_HUP;
 		ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
 	}
 	perf_sample_output(cpu, event, overflow->regs, overflow->period, overflow->addr);
+	/* O_ASYNC is told of each, whatever the watermark */
+	if (ksys_sigio_wanted(event->perf->sys, event->parent ? event->parent : event)) {
+		event->pending_wakeup = true;
+		ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
+	}
 	return stop;
 }
 

@@ -123,7 +123,8 @@ static int first_task(struct ksys *sys, struct ksys_task *task, struct kentry_st
 	memcpy(task->comm, name, sizeof(name));
 	cred_init(&task->cred);
 	task->mm = mm_create(sys);
-	if (!task->mm)
+	task->sig.hand = sighand_create(sys);
+	if (!task->mm || !task->sig.hand)
 		return -ENOMEM;
 	rc = standard_files(sys, task);
 	if (!rc)
@@ -149,6 +150,7 @@ int kentry_exec(struct ksys *sys, const void *elf, size_t elf_size, const void *
 		mm_put(sys, task->mm);
 		files_put(sys, task->files);
 		limits_put(sys, task->limits);
+		signal_exit(sys, task);
 		pid_release(sys, task);
 		ksys_task_put(sys, task);
 		return rc;
@@ -273,6 +275,7 @@ static void replace(struct ksys *sys, struct ksys_task *task, struct mm *mm, con
 	mm_put(sys, old);
 	files_exec(sys, task->files);
 	cred_exec(&task->cred);
+	signal_exec(sys, task);
 	kperf_exec(sys->perf, task);
 	set_comm(task, path);
 	hal_context_init(&ctx, start->pc, start->sp);

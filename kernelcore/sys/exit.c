@@ -11,8 +11,8 @@ enum {
 	WCONTINUED = 8,
 	WNOTHREAD = 0x20000000,
 	RUSAGE_BYTES = 144,
-	SIG_KILL = 9,
-	SIG_CHLD = 17,
+	CLD_EXITED = 1,
+	CLD_KILLED = 2,
 };
 #define WALL   UINT32_C(0x40000000)
 #define WCLONE UINT32_C(0x80000000)
@@ -70,6 +70,23 @@ static void end_namespace(struct ksys *sys, struct ksys_task *task)
 		}
 }
 
+/* Linux do_notify_parent(). */
+static void tell_parent(struct ksys *sys, struct group *group)
+{
+	struct ksys_task *to = group->parent->threads;
+	bool killed = group->status & 0x7f;
+	const struct siginfo info = {
+		.signo = (int32_t)group->exit_signal,
+		.code = killed ? CLD_KILLED : CLD_EXITED,
+		.pid = to ? pid_in(group->leader, to->ns) : 0,
+		.uid = group->leader->cred.uid,
+		.value = (uint64_t)(killed ? group->status & 0x7f : group->status >> 8),
+	};
+
+	if (to && info.signo)
+		signal_send(sys, to, &info, true);
+}
+
 static void group_ended(struct ksys *sys, struct group *group)
 {
 	struct group *parent = group->parent;
@@ -82,10 +99,12 @@ static void group_ended(struct ksys *sys, struct group *group)
 		sys->status.code = group->status >> 8 & 0xff;
 	}
 	group->state = GROUP_ZOMBIE;
+	signal_flush(sys, &group->pending);
 	if (!parent) {
 		group_reap(sys, group);
 		return;
 	}
+	tell_parent(sys, group);
 	task_wake_all(sys, (struct channel){ parent, 0 }, ~0U);
 }
 
@@ -157,6 +176,7 @@ void task_exit(struct ksys *sys, int status)
 	kperf_task_exit(sys->perf, task);
 	limits_put(sys, task->limits);
 	task->limits = NULL;
+	signal_exit(sys, task);
 	unlink_thread(sys, task);
 	task->state = TASK_DEAD;
 }

@@ -218,10 +218,15 @@ enum {
 	FSC_ACCESS = 0x08,
 	FSC_PERMISSION = 0x0c,
 
-	SIG_ILL = 4,
-	SIG_BUS = 7,
-	SIG_KILL = 9,
-	SIG_SEGV = 11,
+	EC_BRK64 = 0x3c,
+	FSC_ALIGNMENT = 0x21,
+
+	CODE_SEGV_MAPERR = 1,
+	CODE_SEGV_ACCERR = 2,
+	CODE_BUS_ADRALN = 1,
+	CODE_BUS_ADRERR = 2,
+	CODE_ILL_ILLOPC = 1,
+	CODE_TRAP_BRKPT = 1,
 };
 
 static unsigned access_of(unsigned ec, uint64_t esr)
@@ -254,17 +259,47 @@ static enum fault counted_fault(struct ksys *sys, struct mm *mm, const struct ha
 	return rc;
 }
 
-static int signal_of(unsigned ec, enum fault fault)
+static struct siginfo memory_signal(enum fault fault, uint64_t esr, uint64_t far)
 {
+	struct siginfo info = { .kind = INFO_FAULT, .signo = SIG_SEGV, .value = far };
+
+	info.code = fault == FAULT_ACCERR ? CODE_SEGV_ACCERR : CODE_SEGV_MAPERR;
+	if ((esr & 0x3f) == FSC_ALIGNMENT) {
+		info.signo = SIG_BUS;
+		info.code = CODE_BUS_ADRALN;
+	} else if (fault == FAULT_BUS) {
+		info.signo = SIG_BUS;
+		info.code = CODE_BUS_ADRERR;
+	} else if (fault == FAULT_OOM) {
+		info.signo = SIG_KILL;
+	}
+	return info;
+}
+
+/* As Linux's entry-common.c and traps.c tell them apart. */
+static struct siginfo signal_of(unsigned ec, enum fault fault, const struct hal_regs *regs,
+				uint64_t esr, uint64_t far)
+{
+	struct siginfo info = { .kind = INFO_FAULT, .value = regs->pc };
+
 	switch (ec) {
 	case EC_IABORT:
 	case EC_DABORT:
-		return fault == FAULT_BUS ? SIG_BUS : fault == FAULT_OOM ? SIG_KILL : SIG_SEGV;
+		return memory_signal(fault, esr, far);
 	case EC_PC_ALIGN:
 	case EC_SP_ALIGN:
-		return SIG_BUS;
+		info.signo = SIG_BUS;
+		info.code = CODE_BUS_ADRALN;
+		info.value = ec == EC_PC_ALIGN ? far : regs->sp;
+		return info;
+	case EC_BRK64:
+		info.signo = SIG_TRAP;
+		info.code = CODE_TRAP_BRKPT;
+		return info;
 	default:
-		return SIG_ILL;
+		info.signo = SIG_ILL;
+		info.code = CODE_ILL_ILLOPC;
+		return info;
 	}
 }
 
@@ -273,18 +308,22 @@ void fault_user(struct ksys *sys, const struct hal_regs *regs, uint64_t esr, uin
 	unsigned ec = (unsigned)(esr >> EC_SHIFT) & 0x3f;
 	struct ksys_task *task = ksys_current(sys);
 	enum fault fault = FAULT_MAPERR;
+	bool aborted = ec == EC_IABORT || ec == EC_DABORT;
+	struct siginfo info;
 
 	if (is_page_fault(ec, esr, far)) {
 		fault = counted_fault(sys, task->mm, regs, far, access_of(ec, esr));
 		if (fault == FAULT_DONE)
 			return;
 	}
-	/* No signal handlers yet: the default action of each ends the group. */
+	info = signal_of(ec, fault, regs, esr, far);
+	task->sig.fault_address = aborted ? far : 0;
+	task->sig.fault_code = aborted ? esr : 0;
 	if (task->group == sys->first) {
 		sys->status.pc = regs->pc;
 		sys->status.far = far;
 	}
-	group_exit(sys, signal_of(ec, fault));
+	signal_force(sys, &info);
 }
 
 /* --- the kernel's copies ------------------------------------------------------ */

@@ -68,6 +68,7 @@ void file_put(struct ksys *sys, struct file *file)
 {
 	if (!file || --file->refs)
 		return;
+	async_release(sys, file);
 	switch (file->kind) {
 	case FILE_PERF:
 		kperf_release(file->event);
@@ -125,11 +126,13 @@ static long dup3(struct ksys *sys, struct file *file, const uint64_t *a)
 	return file ? fd_dup_to(sys, file, (int32_t)a[1], a[2] & O_CLOEXEC) : -EBADF;
 }
 
-static long set_flags(struct file *file, uint64_t flags)
+static long set_flags(struct ksys *sys, struct file *file, int64_t fd, uint64_t flags)
 {
 	/* no file operation of perf's does direct I/O */
 	if (flags & O_DIRECT)
 		return -EINVAL;
+	if ((flags ^ file->flags) & O_ASYNC && file->kind == FILE_PERF)
+		async_set(sys, file, fd, flags & O_ASYNC);
 	file->flags = (uint32_t)((file->flags & ~(uint32_t)SETFL_MASK) | (flags & SETFL_MASK));
 	return 0;
 }
@@ -151,9 +154,9 @@ static long file_fcntl(struct ksys *sys, struct file *file, const uint64_t *a)
 	case F_GETFL:
 		return (long)file->flags;
 	case F_SETFL:
-		return set_flags(file, a[2]);
+		return set_flags(sys, file, (int32_t)a[0], a[2]);
 	default:
-		return -EINVAL;
+		return async_fcntl(sys, file, a[1], a[2]);
 	}
 }
 
@@ -189,6 +192,10 @@ long file_vfs_ioctl(struct ksys *sys, int64_t fd, struct file *file, uint32_t cm
 	case FIOASYNC:
 		if (ksys_copy_from_user(sys, &on, arg, sizeof(on)))
 			return -EFAULT;
+		if (cmd == FIOASYNC && file->kind != FILE_PERF)
+			return !on == !(file->flags & O_ASYNC) ? 0 : -ENOTTY;
+		if (cmd == FIOASYNC && !on != !(file->flags & O_ASYNC))
+			async_set(sys, file, fd, on);
 		file->flags = on ? file->flags | bit : file->flags & ~bit;
 		return 0;
 	default:

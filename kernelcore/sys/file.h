@@ -51,6 +51,14 @@ struct file {
 	unsigned refs;
 	uint32_t flags; /* what F_GETFL says */
 	uint64_t pos;
+	struct {
+		struct ksys_task *task; /* a reference; NULL: nobody */
+		int type;		/* F_OWNER_* */
+		int signo;		/* F_SETSIG's */
+		uint32_t uid, euid;	/* who said so */
+	} owner;
+	struct file *async_next;
+	int32_t async_fd; /* that O_ASYNC was set by */
 	union {
 		struct kperf_event *event;
 		struct eventfd *eventfd;
@@ -91,6 +99,12 @@ long file_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
 struct memobj *file_memobj(const struct file *file);
 /* Has it an mmap at all? */
 bool file_can_map(const struct file *file);
+
+/* async.c: F_SETOWN and its like; -EINVAL: another command. */
+long async_fcntl(struct ksys *sys, struct file *file, uint64_t cmd, uint64_t arg);
+/* The file's O_ASYNC, as number @fd. */
+void async_set(struct ksys *sys, struct file *file, int64_t fd, bool on);
+void async_release(struct ksys *sys, struct file *file);
 
 /* vfs.c: read, write, pread64, pwrite64, openat by arm64's number. */
 long vfs_call(struct ksys *sys, uint64_t nr, const uint64_t args[6]);

@@ -138,6 +138,8 @@ static int share(struct ksys *sys, struct ksys_task *child, const struct ksys_ta
 	}
 	if (!child->limits)
 		return -ENOMEM;
+	if (signal_clone(sys, child, parent, flags & CLONE_SIGHAND))
+		return -ENOMEM;
 	if (flags & CLONE_VM) {
 		child->mm = parent->mm;
 		mm_get(child->mm);
@@ -211,6 +213,7 @@ static void child_drop(struct ksys *sys, struct ksys_task *child)
 	mm_put(sys, child->mm);
 	files_put(sys, child->files);
 	limits_put(sys, child->limits);
+	signal_exit(sys, child);
 	pid_release(sys, child);
 	/* what it has inherited holds it */
 	kperf_task_free(sys->perf, child);

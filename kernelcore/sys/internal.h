@@ -51,6 +51,8 @@ struct ksys {
 	uint64_t seed; /* of the schedule; 0: none */
 	struct memobj *image; /* the program's file, what exec starts */
 	struct mm *mms; /* all */
+	struct sigqueue *sigqueues; /* free */
+	struct file *async_files;   /* that have O_ASYNC */
 	unsigned next_asid;
 	void *zero_page; /* what reading untouched memory sees */
 	int64_t sysctl[KSYS_SYSCTLS];

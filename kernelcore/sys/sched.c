@@ -376,13 +376,16 @@ enum kentry_next sched_leave(struct ksys *sys, struct sys_cpu *cpu)
 		task = cpu->current;
 		if (!task)
 			return KENTRY_IDLE;
-		if (!task->killed && !task->call.pending)
+		if (!task->killed && !task->call.pending && !signal_pending(task) &&
+		    !task->sig.restart)
 			return KENTRY_USER;
 		hal_irq_enable(cpu->hal);
 		if (task->killed)
 			task_exit(sys, task->group->status);
-		else
+		else if (task->call.pending)
 			syscall_again(sys, task);
+		else
+			signal_deliver(sys, cpu);
 		hal_irq_disable(cpu->hal);
 	}
 }

@@ -39,6 +39,10 @@ enum {
 	NR_GETRESGID = 150,
 	NR_GETUID = 174,
 	NR_GETEGID = 177,
+	NR_KILL = 129,
+	NR_RT_SIGRETURN = 139,
+	NR_CLONE = 220,
+	NR_EXECVE = 221,
 
 	POLL_NVAL = 0x20,
 };
@@ -206,6 +210,8 @@ long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		if (nr == NR_CAPGET || nr == NR_CAPSET || (nr >= NR_SETREGID && nr <= NR_GETRESGID) ||
 		    (nr >= NR_GETUID && nr <= NR_GETEGID))
 			return cred_call(sys, nr, args);
+		if (nr >= NR_KILL && nr <= NR_RT_SIGRETURN)
+			return signal_call(sys, nr, args);
 		if (nr >= HAL_LAB_BASE && nr < HAL_LAB_BASE + 16)
 			return sys_lab(sys, (unsigned)(nr - HAL_LAB_BASE), args);
 		return task_call(sys, nr, args);
@@ -219,6 +225,9 @@ void syscall_again(struct ksys *sys, struct ksys_task *task)
 	struct task_call *call = &task->call;
 	long rc = syscall_dispatch(sys, call->nr, call->args);
 
+	if (rc == SYS_BLOCK && signal_pending(task) && !task->killed && call->nr != NR_CLONE &&
+	    call->nr != NR_EXECVE)
+		rc = signal_interrupts(sys, task);
 	call->again = true;
 	call->pending = rc == SYS_BLOCK;
 	if (!call->pending && rc != SYS_NO_RESULT)

@@ -60,6 +60,8 @@ int kentry_boot(struct hal *hal, const char *profile, struct ksys **out)
 		sys->cpu[i].hal = hal_cpu(hal, i);
 	page_pool_init(hal, &sys->pool, base + sizeof(*sys), end);
 	sysctl_init(sys);
+	if (signal_init(sys))
+		return -ENOMEM;
 	sys->unmap_failure_enomem = same(profile, "linux-6.1");
 	sys->pid_ns = pid_ns_create(sys, NULL);
 	if (!sys->pid_ns)

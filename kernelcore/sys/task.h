@@ -25,6 +25,7 @@
 #include "kernelcore/kentry.h"
 #include "kernelcore/ksys.h"
 #include "kernelcore/sys/cred.h"
+#include "kernelcore/sys/signal.h"
 
 struct files;
 struct limits;
@@ -112,6 +113,7 @@ struct ksys_task {
 	struct files *files;
 	struct limits *limits;
 	struct cred cred;
+	struct sigstate sig;
 	struct hal_context ctx; /* while it does not run */
 };
 
@@ -130,6 +132,7 @@ struct group {
 	bool exiting;
 	int status; /* as wait4(2) reports it */
 	unsigned exit_signal;
+	struct sigpending pending;
 };
 
 /* A CPU's own; it alone changes it, with IRQs masked. */
