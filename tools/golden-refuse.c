@@ -49,6 +49,24 @@ static bool is_cycles(const struct perf_event_attr *attr)
 	       (attr->config & EVTYPE_MASK) == EVTYPE_CPU_CYCLES;
 }
 
+/* Whose work a step's event counts: a task, -1 everybody's. */
+static int target_of(const struct scn_step *open)
+{
+	return open->peer >= 0 ? open->peer : open->pid < 0 ? -1 : open->task;
+}
+
+/* Can the event @other, opened above, be on a CPU together with that of @step? */
+static bool meet(const struct refusal *r, int other, const struct scn_step *step)
+{
+	int target = target_of(step), before = -1;
+
+	for (unsigned i = 0; &r->scn->steps[i] != step; i++)
+		if (r->scn->steps[i].verb == SCN_OPEN &&
+		    r->scn->steps[i].event == other && !failed(r, &r->scn->steps[i]))
+			before = target_of(&r->scn->steps[i]);
+	return target < 0 || before < 0 || target == before;
+}
+
 /* The first cycles event gets PMCCNTR (armv8pmu_get_event_idx); any other
  * sampling event stands on an event counter. */
 static bool companion_found(const struct refusal *r, const struct scn_step *step,
@@ -62,7 +80,8 @@ static bool companion_found(const struct refusal *r, const struct scn_step *step
 		if (!is_cycles(attr))
 			return false;
 		for (unsigned i = 0; i < r->scn->nevents; i++)
-			if (open[i] && is_cycles(&r->scn->events[i].attr))
+			if (open[i] && is_cycles(&r->scn->events[i].attr) &&
+			    meet(r, (int)i, step))
 				return false;
 		return true;
 	}
@@ -132,6 +151,9 @@ static int last_drain(const struct refusal *r, int event)
 	for (unsigned i = 0; i < r->scn->nsteps; i++) {
 		const struct scn_step *step = &r->scn->steps[i];
 
+		/* The mapping goes with the image, the ring with its last mapping. */
+		if (step->verb == SCN_EXEC && !failed(r, step))
+			return -1;
 		if (step->event != ring_of(r, event, i) || failed(r, step))
 			continue;
 		if (step->verb == SCN_RECORDS)
