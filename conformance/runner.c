@@ -69,6 +69,7 @@ static int machine_settings(const struct scn *scn, const struct runner_config *c
 		.poison_reset = m->poison,
 		.no_pmu_irq = m->irq != SCN_IRQ_OK,
 		.ram_size = RAM_SIZE,
+		.cpus = m->cpus,
 		.max_insns = config->max_insns ? config->max_insns : RUNNER_MAX_INSNS,
 		.timing = config->timing,
 		.skid = config->skid ? *config->skid : m->skid,
