@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "conformance/decode.h"
+#include "conformance/diff.h"
 #include "tools/console.h"
 #include "tools/golden-merge.h"
 
@@ -27,7 +28,8 @@ static const char usage_text[] =
 	"                         --kernel-name NAME\n"
 	"                         --agent ELF --boots DIR --out DIR [--previous DIR]\n"
 	"                         SCENARIO.scn...\n"
-	"       golden-tool decode [--preset P] --agent ELF --console FILE SCENARIO.scn...\n"
+	"       golden-tool decode [--preset P] --agent ELF --console FILE [--golden DIR]\n"
+	"                          SCENARIO.scn...\n"
 	"\n"
 	"compile writes one image for each scenario and one for the canary; those that\n"
 	"only the emulator can run are named on stderr and left out.\n"
@@ -37,14 +39,15 @@ static const char usage_text[] =
 	"than P (qemu-a57) and of another number of CPUs than N (1) are left out.\n"
 	"--exact-samples: every counter of the boots' machine samples without loss,\n"
 	"which QEMU's event counters do not.\n"
-	"decode prints the scenarios' traces in the console of one boot.\n"
+	"decode prints the scenarios' traces in the console of one boot; with --golden it\n"
+	"compares them with DIR/NAME.golden, as pmulab check does, and prints what differs.\n"
 	"\n"
 	"example: golden-tool compile --out images "
 	"corpus/scenarios/cycles-ip-100000.scn\n"
 	"exit status: 0 done, 1 refused, 2 usage, bad input or I/O\n";
 
 struct arguments {
-	const char *kernel, *agent, *boots, *out, *previous, *preset, *console;
+	const char *kernel, *agent, *boots, *out, *previous, *preset, *console, *golden;
 	bool exact_samples;
 	unsigned cpus;
 	struct scn **scns;
@@ -54,6 +57,7 @@ struct arguments {
 struct args_decode {
 	const struct console *console;
 	const struct decode_symbols *symbols;
+	const char *golden; /* NULL: print */
 };
 
 static int complain(const char *what)
@@ -155,12 +159,32 @@ static int compile(const struct arguments *args)
 	return ret;
 }
 
+static int compare(const char *dir, const struct scn *scn, const struct tt_trace *run)
+{
+	const struct diff_options options = {.schema = true};
+	char path[4096], err[ERR_SIZE];
+	struct tt_trace *golden;
+	int differs;
+
+	snprintf(path, sizeof(path), "%s/%s.golden", dir, scn->name);
+	golden = tt_read(path, err, sizeof(err));
+	if (!golden) {
+		fprintf(stderr, "%s\n", err);
+		return BAD;
+	}
+	differs = diff_trace(golden, run, &options, stdout, NULL);
+	tt_free(golden);
+	printf("%s %s\n", differs ? "FAIL" : "PASS", scn->name);
+	return differs ? REFUSED : OK;
+}
+
 static int decode_one(const struct args_decode *with, const struct scn *scn)
 {
 	const struct console_run *run = console_find(with->console, scn->name);
 	struct tt_trace *trace = NULL;
 	struct decode_log log;
 	char err[ERR_SIZE];
+	int ret = OK;
 
 	if (!run) {
 		fprintf(stderr, "%s: scenario %s did not run\n", with->console->file, scn->name);
@@ -173,12 +197,16 @@ static int decode_one(const struct args_decode *with, const struct scn *scn)
 	}
 	trace = decode_trace(scn, &log, with->symbols, err, sizeof(err));
 	decode_log_free(&log);
-	if (!trace)
+	if (!trace) {
 		fprintf(stderr, "%s\n", err);
+		return REFUSED;
+	}
+	if (with->golden)
+		ret = compare(with->golden, scn, trace);
 	else
 		tt_write(trace, stdout);
 	tt_free(trace);
-	return trace ? OK : REFUSED;
+	return ret;
 }
 
 static int decode(const struct arguments *args)
@@ -197,10 +225,12 @@ static int decode(const struct arguments *args)
 		fprintf(stderr, "%s\n", err);
 		ret = BAD;
 	}
-	for (size_t i = 0; i < args->nscns && !ret; i++) {
-		const struct args_decode with = { &console, symbols };
+	for (size_t i = 0; i < args->nscns && ret != BAD; i++) {
+		const struct args_decode with = { &console, symbols, args->golden };
+		int one = decode_one(&with, args->scns[i]);
 
-		ret = decode_one(&with, args->scns[i]);
+		if (one > ret)
+			ret = one;
 	}
 	decode_symbols_free(symbols);
 	console_free(&console);
@@ -250,6 +280,7 @@ int main(int argc, char **argv)
 		{"cpus", required_argument, NULL, 'n'},
 		{"exact-samples", no_argument, NULL, 'x'},
 		{"console", required_argument, NULL, 'c'},
+		{"golden", required_argument, NULL, 'g'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -282,6 +313,9 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			args.cpus = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 'g':
+			args.golden = optarg;
 			break;
 		case 'x':
 			args.exact_samples = true;
