@@ -170,7 +170,11 @@ static struct tt_trace *decode(const struct scn *scn, const char *agent,
 
 const char *runner_cannot(const struct scn *scn, enum runner_mode mode)
 {
-	for (unsigned i = 0; mode == RUNNER_GUEST && i < scn->nsteps; i++)
+	if (mode != RUNNER_GUEST)
+		return NULL;
+	if (scn->machine.cpus > 1)
+		return "guest mode has one CPU";
+	for (unsigned i = 0; i < scn->nsteps; i++)
 		if (scn->steps[i].verb == SCN_AT_HAL)
 			return "at hal: only host mode counts the kernel's operations";
 	return NULL;
