@@ -101,9 +101,8 @@ struct cpu {
 	} page[PAGES];		  /* data pages seen last */
 
 	/* Each instruction has its hook: always in the step engine, in the block
-	 * engine for a while after data addresses were watched. */
+	 * engine once data addresses were watched. */
 	bool each;
-	uint64_t idle; /* instructions since it was needed */
 
 	/* What follows belongs to one cpu_run(). */
 	struct model_tally tally;

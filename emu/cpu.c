@@ -21,9 +21,6 @@
 #define LINE_BYTES UINT64_C(64) /* what CTR_EL0 says */
 #define ESR_IL	   (UINT64_C(1) << 25)
 
-/* Instructions for which the hook on each outlives its need. */
-enum { EACH_STAYS = 1 << 20 };
-
 /* -- counting ------------------------------------------------------------- */
 
 /* Instructions executed before the one at @pc, which is in the current block. */
@@ -239,8 +236,6 @@ static void land(struct cpu *cpu, uint64_t next)
 	cpu->reserve -= INSN_BYTES;
 	if (cpu->tally.watch)
 		cpu_touch_down(cpu, next);
-	else
-		cpu->idle++;
 }
 
 static bool watch_next(struct cpu *cpu, uint64_t pc)
@@ -491,24 +486,18 @@ uc_err cpu_add_hooks(struct cpu *cpu)
 	return err;
 }
 
-/* The hook on each instruction is translated into the code, so it comes and goes
- * with all translations; it stays for a while, since counters are turned on and off
- * in turn. */
+/* The hook on each instruction is translated into the code, so it comes with all
+ * translations. Once there it stays: to take it away Unicorn looks up every address
+ * that had it, in whatever address space is current, and a guest of several CPUs did
+ * not survive what the faults of that left behind. */
 static bool set_each(struct cpu *cpu)
 {
-	const bool needed = cpu->tally.watch & MODEL_DATA;
 	uc_err e;
 
-	if (cpu->engine == CPU_ENGINE_STEP)
+	if (cpu->each || !(cpu->tally.watch & MODEL_DATA))
 		return true;
-	if (needed)
-		cpu->idle = 0;
-	if (cpu->each == needed || (!needed && cpu->idle < EACH_STAYS))
-		return true;
-	e = needed ? uc_hook_add(cpu->uc, &cpu->code_hook, UC_HOOK_CODE, (void *)on_code,
-				 cpu, 1, 0) :
-		     uc_hook_del(cpu->uc, cpu->code_hook);
-	cpu->each = needed;
+	e = uc_hook_add(cpu->uc, &cpu->code_hook, UC_HOOK_CODE, (void *)on_code, cpu, 1, 0);
+	cpu->each = true;
 	cpu->flush = true;
 	if (!e)
 		return true;
