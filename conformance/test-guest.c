@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/tasks/mill.h"
 #include "conformance/diff.h"
 #include "conformance/runner.h"
 #include "emu/board.h"
@@ -382,6 +383,34 @@ START_TEST(guest_equals_host_on_machines_of_other_shapes)
 }
 END_TEST
 
+/* Threads, forks, sleeps and switches under the kernel at EL1: tasks and the CPU
+ * count the same (test-schedules.c). */
+START_TEST(guest_counts_of_many_tasks_are_conserved)
+{
+	for (uint64_t seed = 1; seed < 9; seed++) {
+		const struct mill_config mill = {
+			.seed = seed,
+			.cpus = 1,
+			.tasks = 1 + seed % 5,
+			.acts = 4 + seed,
+			.period = 500,
+			.inherit = seed % 2,
+		};
+		struct lab *lab = lab_new(PMULAB_TASKS "mill", &mill, sizeof(mill));
+		struct mill_result result;
+
+		boot(lab);
+		ck_assert_int_eq(lab->status, 0);
+		ck_assert_uint_gt(lab->nconsole, sizeof(result));
+		memcpy(&result, lab->console, sizeof(result));
+		ck_assert_uint_eq(result.failed, 0);
+		ck_assert_uint_gt(result.cpus, 1000);
+		ck_assert_uint_eq(result.tasks, result.cpus);
+		lab_free(lab);
+	}
+}
+END_TEST
+
 struct waits {
 	unsigned begun;
 	uint64_t control, ended; /* CNTV_CTL_EL0 at last; the cycle */
@@ -535,6 +564,7 @@ int main(void)
 	tcase_add_test(tc, guest_unmapped_memory_is_gone);
 	tcase_add_loop_test(tc, host_unmapped_memory_is_gone, 0, 2);
 	tcase_add_test(tc, guest_string_functions_are_right);
+	tcase_add_test(tc, guest_counts_of_many_tasks_are_conserved);
 	tcase_add_test(tc, guest_laboratory_is_there_when_asked_for_only);
 	tcase_add_test(tc, guest_boots_without_arguments);
 	tcase_add_loop_test(tc, guest_says_why_it_cannot_start, 0, BADS);

@@ -157,8 +157,9 @@ static void read_all(void)
 	}
 }
 
-long program(void)
+long program(const uint64_t *stack)
 {
+	(void)stack;
 	if (call(NR_READ, 0, &config, sizeof(config)) != sizeof(config))
 		return 1;
 	open_cpus();

@@ -8,7 +8,8 @@
 long call6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t nr);
 long thread(uint64_t flags, void *stack_top, int *tid, long (*fn)(void *), void *arg);
 void spin(uint64_t n);
-long program(void);
+/* @stack: argc, argv. */
+long program(const uint64_t *stack);
 
 #define CALL_(nr, a, b, c, d, e, f, ...)                                                  \
 	call6((uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e), \
@@ -28,6 +29,7 @@ enum {
 	NR_SETAFFINITY = 122,
 	NR_GETAFFINITY = 123,
 	NR_YIELD = 124,
+	NR_SETRLIMIT = 164,
 	NR_PRCTL = 167,
 	NR_GETPID = 172,
 	NR_GETPPID = 173,

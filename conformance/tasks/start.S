@@ -5,6 +5,7 @@
 _start:
 	mov x29, #0
 	mov x30, #0
+	mov x0, sp
 	bl program
 	mov x8, #94
 	svc #0

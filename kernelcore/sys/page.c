@@ -14,10 +14,23 @@ struct header {
 
 enum { BIG = 0x100 };
 
+/* Under AddressSanitizer a freed object's memory must not be touched: the machine's
+ * RAM is one mapping to it otherwise. */
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(const volatile void *addr, size_t size);
+void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+#define poison(p, n)   __asan_poison_memory_region(p, n)
+#define unpoison(p, n) __asan_unpoison_memory_region(p, n)
+#else
+#define poison(p, n)   ((void)(p), (void)(n))
+#define unpoison(p, n) ((void)(p), (void)(n))
+#endif
+
 /* The counts of references lie in front of what they count. */
 void page_pool_init(struct hal *hal, struct page_pool *pool, uint64_t base, uint64_t end)
 {
 	memset(pool, 0, sizeof(*pool));
+	unpoison(hal_phys_to_virt(hal, base), end - base);
 	base = page_up(base);
 	pool->refs = hal_phys_to_virt(hal, base);
 	pool->base = page_up(base + (end - base) / PAGE_SIZE * sizeof(*pool->refs));
@@ -146,6 +159,7 @@ void *ksys_alloc(struct ksys *sys, size_t size)
 	item = sys->pool.slab[class];
 	sys->pool.slab[class] = item->next;
 	h = (void *)item;
+	unpoison(h, (size_t)1 << (SLAB_MIN_SHIFT + class));
 	memset(h, 0, (size_t)1 << (SLAB_MIN_SHIFT + class));
 	h->order = class;
 	return h + 1;
@@ -155,6 +169,7 @@ void ksys_free(struct ksys *sys, void *p)
 {
 	struct header *h = p;
 	struct slab_free *item, **head;
+	uint64_t class;
 
 	if (!p)
 		return;
@@ -166,8 +181,10 @@ void ksys_free(struct ksys *sys, void *p)
 			ksys_page_free(sys, (uint8_t *)h + i * PAGE_SIZE);
 		return;
 	}
-	head = &sys->pool.slab[h->order];
+	class = h->order;
+	head = &sys->pool.slab[class];
 	item = (void *)h;
 	item->next = *head;
 	*head = item;
+	poison(item + 1, ((size_t)1 << (SLAB_MIN_SHIFT + class)) - sizeof(*item));
 }
