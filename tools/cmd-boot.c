@@ -125,10 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->memory = parse_count("memory", arg, 16, 1024);
 		break;
 	case 'e':
-		if (parse_engine(arg, &args->engine)) {
-			complain("no such engine: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->engine = need_engine(arg);
 		break;
 	case 't':
 		args->trace = arg;

@@ -60,16 +60,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->profile = arg;
 		break;
 	case 'e':
-		if (parse_engine(arg, &args->engine)) {
-			complain("no such engine: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->engine = need_engine(arg);
 		break;
 	case 'm':
-		if (parse_mode(arg, &args->mode)) {
-			complain("no such mode: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->mode = need_mode(arg);
 		break;
 	case 'q':
 		args->quiet = true;
@@ -227,20 +221,13 @@ static int check_golden(const struct args *args, const struct scn *scn, const ch
 
 static int check_one(const struct args *args, const char *name, struct totals *totals)
 {
-	struct scn *scn;
-	char err[512], *path;
+	struct scn *scn = load_scenario(name);
 	const char *cannot;
 	bool compared = false;
 	int rc = 0;
 
-	if (where_scenario(name, &path))
+	if (!scn)
 		return EXIT_USAGE;
-	scn = scn_load(path, err, sizeof(err));
-	free(path);
-	if (!scn) {
-		complain("%s", err);
-		return EXIT_USAGE;
-	}
 	cannot = runner_cannot(scn, args->mode);
 	if (cannot) {
 		printf("SKIP %s: %s\n", scn->name, cannot);
@@ -312,10 +299,8 @@ static int check_names(const struct args *args)
 			return -1;
 		}
 	}
-	if (args->profile && !profile_exists(args->profile)) {
-		complain("no such profile: %s", args->profile);
-		return -1;
-	}
+	if (args->profile)
+		need_profile(args->profile);
 	return 0;
 }
 

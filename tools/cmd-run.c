@@ -50,16 +50,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->profile = arg;
 		break;
 	case 'e':
-		if (parse_engine(arg, &args->engine)) {
-			complain("no such engine: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->engine = need_engine(arg);
 		break;
 	case 'm':
-		if (parse_mode(arg, &args->mode)) {
-			complain("no such mode: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->mode = need_mode(arg);
 		break;
 	case 't':
 		args->timing = timing_model(arg);
@@ -258,23 +252,14 @@ int cmd_run(int argc, char **argv)
 		       "\vexample: pmulab run cycles-ip-100000 --engine step",
 	};
 	struct args args = { .profile = kperf_profile(0), .engine = CPU_ENGINE_BLOCK };
-	char err[512], *path;
 	struct scn *scn;
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!profile_exists(args.profile)) {
-		complain("no such profile: %s", args.profile);
+	need_profile(args.profile);
+	scn = load_scenario(args.scenario);
+	if (!scn)
 		return EXIT_USAGE;
-	}
-	if (where_scenario(args.scenario, &path))
-		return EXIT_USAGE;
-	scn = scn_load(path, err, sizeof(err));
-	free(path);
-	if (!scn) {
-		complain("%s", err);
-		return EXIT_USAGE;
-	}
 	rc = run(&args, scn);
 	scn_free(scn);
 	return rc;

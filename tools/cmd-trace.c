@@ -43,10 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->profile = arg;
 		break;
 	case 'e':
-		if (parse_engine(arg, &args->engine)) {
-			complain("no such engine: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->engine = need_engine(arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (args->scenario)
@@ -174,23 +171,14 @@ int cmd_trace(int argc, char **argv)
 		       "\vexample: pmulab trace cycles-ip-100000 --vcd wave.vcd --perfetto wave.json",
 	};
 	struct args args = { .profile = kperf_profile(0), .engine = CPU_ENGINE_BLOCK };
-	char err[512], *path;
 	struct scn *scn;
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!profile_exists(args.profile)) {
-		complain("no such profile: %s", args.profile);
+	need_profile(args.profile);
+	scn = load_scenario(args.scenario);
+	if (!scn)
 		return EXIT_USAGE;
-	}
-	if (where_scenario(args.scenario, &path))
-		return EXIT_USAGE;
-	scn = scn_load(path, err, sizeof(err));
-	free(path);
-	if (!scn) {
-		complain("%s", err);
-		return EXIT_USAGE;
-	}
 	rc = run(&args, scn);
 	scn_free(scn);
 	return rc;

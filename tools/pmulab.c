@@ -135,6 +135,20 @@ int where_scenario(const char *name, char **path)
 	return -1;
 }
 
+struct scn *load_scenario(const char *name)
+{
+	char err[512], *path;
+	struct scn *scn;
+
+	if (where_scenario(name, &path))
+		return NULL;
+	scn = scn_load(path, err, sizeof(err));
+	if (!scn)
+		complain("%s", err);
+	free(path);
+	return scn;
+}
+
 static int is_scenario(const struct dirent *entry)
 {
 	size_t n = strlen(entry->d_name);
@@ -191,34 +205,30 @@ uint64_t parse_count(const char *what, const char *text, uint64_t lo, uint64_t h
 	return value;
 }
 
-int parse_engine(const char *text, enum cpu_engine *engine)
+enum cpu_engine need_engine(const char *text)
 {
 	if (!strcmp(text, "step"))
-		*engine = CPU_ENGINE_STEP;
-	else if (!strcmp(text, "block"))
-		*engine = CPU_ENGINE_BLOCK;
-	else
-		return -1;
-	return 0;
+		return CPU_ENGINE_STEP;
+	if (strcmp(text, "block"))
+		usage_error("no such engine: %s", text);
+	return CPU_ENGINE_BLOCK;
 }
 
-int parse_mode(const char *text, enum runner_mode *mode)
+enum runner_mode need_mode(const char *text)
 {
-	if (!strcmp(text, "host"))
-		*mode = RUNNER_HOST;
-	else if (!strcmp(text, "guest"))
-		*mode = RUNNER_GUEST;
-	else
-		return -1;
-	return 0;
+	if (!strcmp(text, "guest"))
+		return RUNNER_GUEST;
+	if (strcmp(text, "host"))
+		usage_error("no such mode: %s", text);
+	return RUNNER_HOST;
 }
 
-int profile_exists(const char *name)
+void need_profile(const char *name)
 {
 	for (unsigned i = 0; kperf_profile(i); i++)
 		if (!strcmp(kperf_profile(i), name))
-			return 1;
-	return 0;
+			return;
+	usage_error("no such profile: %s", name);
 }
 
 int main(int argc, char **argv)

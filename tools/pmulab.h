@@ -36,6 +36,9 @@ const char *where_kernel(void);
  * Returns 0 and the path in malloc()ed memory; -1 after a line on stderr. */
 int where_scenario(const char *name, char **path);
 
+/* The scenario of that name or path; NULL after a line on stderr. */
+struct scn *load_scenario(const char *name);
+
 /* Names of the corpus' scenarios, sorted, in malloc()ed memory ending with NULL;
  * NULL after a line on stderr. */
 char **scenario_names(size_t *n);
@@ -55,9 +58,9 @@ void one_line_errors(struct argp_state *state);
 /* What option --@what says, from @lo to @hi; else complains and exits. */
 uint64_t parse_count(const char *what, const char *text, uint64_t lo, uint64_t hi);
 
-/* 0, or -1: no such engine, mode. */
-int parse_engine(const char *text, enum cpu_engine *engine);
-int parse_mode(const char *text, enum runner_mode *mode);
-int profile_exists(const char *name);
+/* What an option says; else complains and exits. */
+enum cpu_engine need_engine(const char *text);
+enum runner_mode need_mode(const char *text);
+void need_profile(const char *name);
 
 #endif
