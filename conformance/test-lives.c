@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/runner.h"
 #include "conformance/tasks/crowd.h"
 #include "kernelcore/host/host.h"
 
@@ -43,17 +44,6 @@ static void take_output(void *opaque, const void *buf, size_t n)
 	ck_assert_uint_le(run->noutput + n, sizeof(run->count));
 	memcpy((uint8_t *)&run->count + run->noutput, buf, n);
 	run->noutput += n;
-}
-
-static void *slurp(const char *path, size_t *size)
-{
-	static char data[1 << 20];
-	FILE *file = fopen(path, "rb");
-
-	ck_assert_msg(file, "%s", path);
-	*size = fread(data, 1, sizeof(data), file);
-	fclose(file);
-	return data;
 }
 
 /* Whatever happened, the machine is quiet in the end. */
@@ -92,9 +82,10 @@ static void go(struct run *run, const char *program, unsigned cpus, const void *
 	};
 	char err[200] = "";
 	size_t elf_size;
-	void *elf = slurp(program, &elf_size);
+	void *elf = runner_slurp(program, &elf_size, err, sizeof(err));
 	enum host_result end;
 
+	ck_assert_msg(elf, "%s", err);
 	run->host = host_create(&config, err, sizeof(err));
 	ck_assert_msg(run->host, "%s", err);
 	run->first_op = host_ops(run->host) + 1;
@@ -109,6 +100,7 @@ static void go(struct run *run, const char *program, unsigned cpus, const void *
 	run->last_op = host_ops(run->host);
 	check_quiet(run);
 	host_destroy(run->host);
+	free(elf);
 }
 
 static const char *const profiles[] = { "linux-6.1", "linux-6.12" };

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/runner.h"
 #include "conformance/tasks/mill.h"
 #include "kernelcore/host/host.h"
 
@@ -71,17 +72,6 @@ static void take_output(void *opaque, const void *buf, size_t n)
 	run->nresult += n;
 }
 
-static void *slurp(const char *path, size_t *size)
-{
-	static char data[1 << 20];
-	FILE *file = fopen(path, "rb");
-
-	ck_assert_msg(file, "%s", path);
-	*size = fread(data, 1, sizeof(data), file);
-	fclose(file);
-	return data;
-}
-
 static void go(struct run *run, const struct mill_config *mill, uint64_t seed,
 	       enum cpu_engine engine)
 {
@@ -101,10 +91,11 @@ static void go(struct run *run, const struct mill_config *mill, uint64_t seed,
 	};
 	char err[200] = "";
 	size_t size;
-	void *elf = slurp(PMULAB_MILL, &size);
+	void *elf = runner_slurp(PMULAB_MILL, &size, err, sizeof(err));
 	enum host_result end;
 
 	memset(run, 0, sizeof(*run));
+	ck_assert_msg(elf, "%s", err);
 	run->host = host_create(&config, err, sizeof(err));
 	ck_assert_msg(run->host, "%s", err);
 	ck_assert_int_eq(trace_subscribe(&host_machine(run->host)->bus, see, run), 0);
@@ -114,6 +105,7 @@ static void go(struct run *run, const struct mill_config *mill, uint64_t seed,
 	ck_assert_int_eq(host_status(run->host).code, 0);
 	ck_assert_uint_eq(run->nresult, sizeof(run->result));
 	host_destroy(run->host);
+	free(elf);
 	run->host = NULL;
 }
 

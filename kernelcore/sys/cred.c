@@ -6,23 +6,9 @@
 #include "kernelcore/sys/cred.h"
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
-	NR_CAPGET = 90,
-	NR_CAPSET = 91,
-	NR_SETREGID = 143,
-	NR_SETGID = 144,
-	NR_SETREUID = 145,
-	NR_SETUID = 146,
-	NR_SETRESUID = 147,
-	NR_GETRESUID = 148,
-	NR_SETRESGID = 149,
-	NR_GETRESGID = 150,
-	NR_GETUID = 174,
-	NR_GETEUID = 175,
-	NR_GETGID = 176,
-	NR_GETEGID = 177,
-
 	CAP_VERSION_3 = 0x20080522,
 };
 

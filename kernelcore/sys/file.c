@@ -11,19 +11,10 @@
 
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/nr.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
-	NR_DUP = 23,
-	NR_DUP3 = 24,
-	NR_FCNTL = 25,
-	NR_FTRUNCATE = 46,
-	NR_CLOSE = 57,
-	NR_LSEEK = 62,
-	NR_FSTAT = 80,
-	NR_FSYNC = 82,
-	NR_FDATASYNC = 83,
-
 	F_DUPFD = 0,
 	F_GETFD = 1,
 	F_SETFD = 2,

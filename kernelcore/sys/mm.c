@@ -5,6 +5,7 @@
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/nr.h"
 
 static const uint64_t mmap_base = UINT64_C(0x7000000000);
 
@@ -337,11 +338,6 @@ struct mm *mm_copy(struct ksys *sys, struct mm *mm)
 /* --- system calls ------------------------------------------------------------ */
 
 enum {
-	NR_MUNMAP = 215,
-	NR_MMAP = 222,
-	NR_MPROTECT = 226,
-	NR_MADVISE = 233,
-
 	MAP_SHARED = 0x01,
 	MAP_PRIVATE = 0x02,
 	MAP_SHARED_VALIDATE = 0x03,

@@ -6,11 +6,9 @@
 #include "kernelcore/sys/rlimit.h"
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
-	NR_GETRLIMIT = 163,
-	NR_SETRLIMIT = 164,
-	NR_PRLIMIT64 = 261,
 	NR_OPEN = 1024 * 1024, /* fs.nr_open */
 };
 

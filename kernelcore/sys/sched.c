@@ -6,6 +6,7 @@
  */
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/mm.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
 	/* Of a tick's 4 ms: who came in less than this ago stays until the next
@@ -393,11 +394,6 @@ enum kentry_next sched_leave(struct ksys *sys, struct sys_cpu *cpu)
 /* -- system calls ------------------------------------------------------------ */
 
 enum {
-	NR_NANOSLEEP = 101,
-	NR_CLOCK_NANOSLEEP = 115,
-	NR_SETAFFINITY = 122,
-	NR_GETAFFINITY = 123,
-	NR_YIELD = 124,
 	TIMER_ABSTIME = 1,
 	NSEC_PER_SEC = 1000000000,
 };

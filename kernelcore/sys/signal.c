@@ -3,24 +3,9 @@
 
 #include "kernelcore/sys/cred.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
-	NR_KILL = 129,
-	NR_TKILL = 130,
-	NR_TGKILL = 131,
-	NR_SIGALTSTACK = 132,
-	NR_RT_SIGSUSPEND = 133,
-	NR_RT_SIGACTION = 134,
-	NR_RT_SIGPROCMASK = 135,
-	NR_RT_SIGPENDING = 136,
-	NR_RT_SIGTIMEDWAIT = 137,
-	NR_RT_SIGRETURN = 139,
-
-	/* calls that a handler ends, whatever its SA_RESTART says */
-	NR_NANOSLEEP = 101,
-	NR_CLOCK_NANOSLEEP = 115,
-	NR_PPOLL = 73,
-
 	SIG_BLOCK = 0,
 	SIG_UNBLOCK = 1,
 	SIG_SETMASK = 2,
@@ -388,6 +373,7 @@ long signal_interrupts(struct ksys *sys, struct ksys_task *task)
 	uint64_t nr = task->call.nr;
 
 	task_sleep_not(sys);
+	/* some calls a handler ends, whatever its SA_RESTART says */
 	task->sig.restart = nr == NR_PPOLL || nr == NR_NANOSLEEP || nr == NR_CLOCK_NANOSLEEP ||
 					    nr == NR_RT_SIGSUSPEND ?
 				    ERESTARTNOHAND :

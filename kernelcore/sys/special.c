@@ -3,11 +3,9 @@
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
-	NR_EVENTFD2 = 19,
-	NR_MEMFD_CREATE = 279,
-
 	MFD_CLOEXEC = 1,
 	MFD_ALLOW_SEALING = 2,
 	MFD_NOEXEC_SEAL = 8,

@@ -4,46 +4,10 @@
 #include "kernelcore/sys/cred.h"
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/mm.h"
+#include "kernelcore/sys/nr.h"
 #include "kernelcore/sys/rlimit.h"
 
 enum {
-	NR_EVENTFD2 = 19,
-	NR_DUP = 23,
-	NR_DUP3 = 24,
-	NR_FCNTL = 25,
-	NR_FTRUNCATE = 46,
-	NR_LSEEK = 62,
-	NR_PREAD64 = 67,
-	NR_PWRITE64 = 68,
-	NR_FSTAT = 80,
-	NR_FSYNC = 82,
-	NR_FDATASYNC = 83,
-	NR_OPENAT = 56,
-	NR_CLOSE = 57,
-	NR_READ = 63,
-	NR_WRITE = 64,
-	NR_PPOLL = 73,
-	NR_IOCTL = 29,
-	NR_MUNMAP = 215,
-	NR_MMAP = 222,
-	NR_MPROTECT = 226,
-	NR_MADVISE = 233,
-	NR_PERF_EVENT_OPEN = 241,
-	NR_GETRLIMIT = 163,
-	NR_SETRLIMIT = 164,
-	NR_PRLIMIT64 = 261,
-	NR_MEMFD_CREATE = 279,
-	NR_CAPGET = 90,
-	NR_CAPSET = 91,
-	NR_SETREGID = 143,
-	NR_GETRESGID = 150,
-	NR_GETUID = 174,
-	NR_GETEGID = 177,
-	NR_KILL = 129,
-	NR_RT_SIGRETURN = 139,
-	NR_CLONE = 220,
-	NR_EXECVE = 221,
-
 	POLL_NVAL = 0x20,
 };
 

@@ -4,6 +4,7 @@
 
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/nr.h"
 
 enum { TCR_T0SZ_39 = 25 };
 
@@ -205,24 +206,6 @@ void ksys_poll_wake(struct ksys *sys, struct kperf_event *event)
 /* -- system calls ------------------------------------------------------------ */
 
 enum {
-	NR_EXIT = 93,
-	NR_EXIT_GROUP = 94,
-	NR_SET_TID_ADDRESS = 96,
-	NR_UNSHARE = 97,
-	NR_FUTEX = 98,
-	NR_NANOSLEEP = 101,
-	NR_CLOCK_NANOSLEEP = 115,
-	NR_SETAFFINITY = 122,
-	NR_GETAFFINITY = 123,
-	NR_YIELD = 124,
-	NR_PRCTL = 167,
-	NR_GETPID = 172,
-	NR_GETPPID = 173,
-	NR_GETTID = 178,
-	NR_CLONE = 220,
-	NR_EXECVE = 221,
-	NR_WAIT4 = 260,
-
 	PR_SET_NAME = 15,
 	PR_GET_NAME = 16,
 	PR_TASK_PERF_EVENTS_DISABLE = 31,

@@ -5,14 +5,9 @@
 #include "kernelcore/sys/file.h"
 #include "kernelcore/sys/internal.h"
 #include "kernelcore/sys/memobj.h"
+#include "kernelcore/sys/nr.h"
 
 enum {
-	NR_OPENAT = 56,
-	NR_READ = 63,
-	NR_WRITE = 64,
-	NR_PREAD64 = 67,
-	NR_PWRITE64 = 68,
-
 	PATH_BYTES = 128,
 	O_CREAT = 0100,
 	O_EXCL = 0200,
