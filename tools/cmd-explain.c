@@ -50,6 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		one_line_errors(state);
+		break;
 	case 'n':
 		args->event = positive(arg, "an overflow");
 		break;
@@ -70,11 +73,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (args->scenario)
-			argp_error(state, "one scenario at a time: %s", arg);
+			usage_error("one scenario at a time: %s", arg);
 		args->scenario = arg;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which scenario?");
+		usage_error("which scenario? See --help");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

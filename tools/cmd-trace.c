@@ -33,6 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct args *args = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		one_line_errors(state);
+		break;
 	case 'v':
 		args->path[VCD] = arg;
 		break;
@@ -47,15 +50,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (args->scenario)
-			argp_error(state, "one scenario at a time: %s", arg);
+			usage_error("one scenario at a time: %s", arg);
 		args->scenario = arg;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which scenario?");
+		usage_error("which scenario? See --help");
 		break;
 	case ARGP_KEY_SUCCESS:
 		if (!args->path[VCD] && !args->path[PERFETTO])
-			argp_error(state, "what to write? --vcd FILE or --perfetto FILE");
+			usage_error("what to write? --vcd FILE or --perfetto FILE");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
