@@ -44,7 +44,7 @@ void cpu_ask(struct cpu *cpu, uint64_t most)
 	if (budget > MAX_GRANT - cpu->settled)
 		budget = MAX_GRANT - cpu->settled;
 	cpu->granted = cpu->settled + budget;
-	cpu->left = budget * INSN_BYTES;
+	cpu->hook.left = budget * INSN_BYTES;
 	cpu->reserve = 0;
 	tally->watch = cpu->model ? grant.watch : 0;
 	tally->due = false;
@@ -190,7 +190,7 @@ void cpu_emulated(struct cpu *cpu, const struct cpu_exception *exc)
 	cpu_ask(cpu, UINT64_MAX);
 	cpu_hold(cpu);
 	cpu->reserve -= INSN_BYTES;
-	cpu->block_end = exc->elr + INSN_BYTES;
+	cpu->hook.block_end = exc->elr + INSN_BYTES;
 	if (cpu->tally.watch) {
 		model_decode(cpu->model, exc->word, &insn);
 		cpu_word_at(cpu, exc->elr, &word, &pa);

@@ -11,11 +11,11 @@
 
 #include "emu/cpu.h"
 #include "emu/exception.h"
+#include "emu/hook.h"
 
 enum {
 	INSN_BYTES = 4,
 	OWNED_BYTES = (1 << 16) / 8,
-	MARKS = 4096,
 	BLOCKS = 8192,
 	PAGES = 64,
 	HOOKS = 8,
@@ -66,11 +66,7 @@ struct cpu_block {
 };
 
 struct cpu {
-	/* The block hook's whole world, first and together: it runs once every
-	 * few guest instructions. */
-	uint64_t left;	    /* bytes of code that may still be entered */
-	uint64_t block_end; /* behind the block entered last */
-	uint8_t mark[MARKS]; /* by end address: may leave EL1 */
+	struct hook hook; /* the block engine's; first: hook.slow() gets this */
 
 	uc_engine *uc;
 	enum cpu_engine engine;
@@ -133,6 +129,8 @@ struct cpu {
 	uint64_t flying_pc, flying_va, flying_pa;
 };
 
+_Static_assert(offsetof(struct cpu, hook) == 0, "hook.slow() finds no CPU");
+
 uc_arm64_cp_reg cpu_cp_reg(uint32_t enc, uint64_t value);
 uc_err cpu_cp_write(uc_engine *uc, uint32_t enc, uint64_t value);
 uint64_t cpu_cp_read(uc_engine *uc, uint32_t enc);
@@ -177,14 +175,14 @@ static inline bool cpu_bit_test(const uint8_t *map, uint32_t enc)
 /* Instructions entered so far; the block engine's are whole blocks. */
 static inline uint64_t cpu_entered(const struct cpu *cpu)
 {
-	return cpu->granted - (cpu->left + cpu->reserve) / INSN_BYTES;
+	return cpu->granted - (cpu->hook.left + cpu->reserve) / INSN_BYTES;
 }
 
 /* Each block, or each instruction, is looked at. */
 static inline void cpu_hold(struct cpu *cpu)
 {
-	cpu->reserve += cpu->left;
-	cpu->left = 0;
+	cpu->reserve += cpu->hook.left;
+	cpu->hook.left = 0;
 }
 
 /* A new budget of at most @most instructions, and new rooms. */

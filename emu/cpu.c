@@ -28,7 +28,7 @@ static uint64_t executed_before(const struct cpu *cpu, uint64_t pc)
 {
 	if (cpu->each)
 		return cpu_entered(cpu);
-	return cpu_entered(cpu) - (cpu->block_end - pc) / INSN_BYTES;
+	return cpu_entered(cpu) - (cpu->hook.block_end - pc) / INSN_BYTES;
 }
 
 static bool looks_at_all(const struct cpu *cpu)
@@ -62,11 +62,6 @@ static void give_up(struct cpu *cpu, uint64_t pc)
 
 /* -- blocks --------------------------------------------------------------- */
 
-static uint8_t *mark_of(struct cpu *cpu, uint64_t block_end)
-{
-	return &cpu->mark[block_end / INSN_BYTES % MARKS];
-}
-
 static void classify(struct cpu *cpu, uint64_t pc, uint32_t size)
 {
 	uint64_t pa;
@@ -74,7 +69,7 @@ static void classify(struct cpu *cpu, uint64_t pc, uint32_t size)
 
 	if (cpu->el && size && cpu_word_at(cpu, pc + size - INSN_BYTES, &word, &pa) &&
 	    word == WORD_ERET)
-		*mark_of(cpu, pc + size) = 1;
+		*hook_mark(&cpu->hook, pc + size) = 1;
 }
 
 /* Every block that is translated, but for the first after a start. */
@@ -98,7 +93,7 @@ static bool is_interrupted(struct cpu *cpu)
 /* Where the guest stands between two instructions; true: leave here. */
 static bool at_edge(struct cpu *cpu)
 {
-	if (!cpu->ops.el0_only && (cpu->each || *mark_of(cpu, cpu->block_end))) {
+	if (!cpu->ops.el0_only && (cpu->each || *hook_mark(&cpu->hook, cpu->hook.block_end))) {
 		const unsigned el = cpu_pstate_el(cpu_pstate_read(cpu));
 
 		if (el != cpu->el) {
@@ -113,8 +108,8 @@ static bool at_edge(struct cpu *cpu)
 /* Room for it, and for all that it may make? Then it is the block that runs. */
 static bool enter(struct cpu *cpu, uint64_t address, uint32_t size, bool fresh)
 {
-	if (cpu->left < size) {
-		cpu->step_for = cpu->left / INSN_BYTES;
+	if (cpu->hook.left < size) {
+		cpu->step_for = cpu->hook.left / INSN_BYTES;
 		return false;
 	}
 	if (cpu->tally.watch) {
@@ -131,8 +126,8 @@ static bool enter(struct cpu *cpu, uint64_t address, uint32_t size, bool fresh)
 		cpu->block = block;
 		cpu->counted = 0;
 	}
-	cpu->left -= size;
-	cpu->block_end = address + size;
+	cpu->hook.left -= size;
+	cpu->hook.block_end = address + size;
 	return true;
 }
 
@@ -141,13 +136,13 @@ static void step_block(struct cpu *cpu, uint64_t address, uint32_t size, bool fr
 {
 	const struct cpu_block *block;
 
-	if (!fresh || cpu->left + cpu->reserve < size) {
+	if (!fresh || cpu->hook.left + cpu->reserve < size) {
 		leave(cpu, false);
 		return;
 	}
 	cpu_hold(cpu);
 	cpu->reserve -= size;
-	cpu->block_end = address + size;
+	cpu->hook.block_end = address + size;
 	if (!cpu->tally.watch)
 		return;
 	block = cpu_block_find(cpu, address, size, true);
@@ -157,14 +152,13 @@ static void step_block(struct cpu *cpu, uint64_t address, uint32_t size, bool fr
 		give_up(cpu, address);
 }
 
-/* What the hook took is given back first. Never inlined: its registers would be
- * saved for each block. */
-static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t address,
-						       uint32_t size)
+/* What the hook took is given back first. */
+static void slow_block(struct hook *hook, uint64_t address, uint32_t size)
 {
+	struct cpu *cpu = (struct cpu *)hook;
 	bool fresh = cpu->fresh;
 
-	cpu->left += size;
+	cpu->hook.left += size;
 	cpu->fresh = false;
 	if (fresh)
 		cpu_started(cpu, address, size);
@@ -189,7 +183,7 @@ static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t
 	}
 	if (fresh && !cpu->ops.el0_only)
 		classify(cpu, address, size);
-	cpu->left += cpu->reserve;
+	cpu->hook.left += cpu->reserve;
 	cpu->reserve = 0;
 	if (!enter(cpu, address, size, fresh)) {
 		leave(cpu, false);
@@ -197,34 +191,6 @@ static void __attribute__((noinline, cold)) slow_block(struct cpu *cpu, uint64_t
 	}
 	if (looks_at_all(cpu))
 		cpu_hold(cpu);
-}
-
-static void on_block(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
-{
-	struct cpu *cpu = opaque;
-	const uint64_t previous = cpu->block_end;
-
-	(void)uc;
-	cpu->left -= size;
-	if (__builtin_expect((int64_t)cpu->left < 0 || *mark_of(cpu, previous), 0)) {
-		slow_block(cpu, address, size);
-		return;
-	}
-	cpu->block_end = address + size;
-}
-
-/* The same where no block can end in an ERET that is executed. */
-static void on_block_el0(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
-{
-	struct cpu *cpu = opaque;
-
-	(void)uc;
-	cpu->left -= size;
-	if (__builtin_expect((int64_t)cpu->left < 0, 0)) {
-		slow_block(cpu, address, size);
-		return;
-	}
-	cpu->block_end = address + size;
 }
 
 /* -- each instruction ------------------------------------------------------ */
@@ -285,7 +251,7 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 	}
 	cpu->edge = false;
 	cpu->in_flight = true;
-	cpu->block_end = address + INSN_BYTES;
+	cpu->hook.block_end = address + INSN_BYTES;
 }
 
 /* -- exceptions ------------------------------------------------------------ */
@@ -384,7 +350,7 @@ static uint32_t on_mrs(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
  * such a one): they are entered under the new budget. */
 static void charge_rest(struct cpu *cpu, uint64_t rest)
 {
-	uint64_t *from = cpu->left ? &cpu->left : &cpu->reserve;
+	uint64_t *from = cpu->hook.left ? &cpu->hook.left : &cpu->reserve;
 
 	if (*from < rest || (rest && cpu->tally.watch))
 		leave(cpu, false);
@@ -423,7 +389,7 @@ static uint32_t on_msr(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 	cpu->ops.sysreg_write(cpu->ops.opaque, enc, cpu->el, reg->val);
 	regrant(cpu);
 	if (!cpu->each && !cpu->stepping)
-		charge_rest(cpu, cpu->block_end - (pc + INSN_BYTES));
+		charge_rest(cpu, cpu->hook.block_end - (pc + INSN_BYTES));
 	if (cpu->tally.watch != watch)
 		leave(cpu, false);
 	return taken_over(cpu, enc, true, pc);
@@ -468,8 +434,9 @@ static uc_err add_insn_hook(struct cpu *cpu, int insn, void *fn)
 uc_err cpu_add_hooks(struct cpu *cpu)
 {
 	uc_err err = add_hook(cpu, UC_HOOK_BLOCK,
-			      cpu->ops.el0_only ? (void *)on_block_el0 : (void *)on_block);
+			      cpu->ops.el0_only ? (void *)hook_block_el0 : (void *)hook_block);
 
+	cpu->hook.slow = slow_block;
 	cpu->each = cpu->engine == CPU_ENGINE_STEP;
 	if (!err && cpu->each)
 		err = add_hook(cpu, UC_HOOK_CODE, (void *)on_code);
@@ -512,7 +479,7 @@ static bool start(struct cpu *cpu, uint64_t pc)
 	uc_err e;
 
 	cpu_flush(cpu);
-	cpu->block_end = pc; /* nothing entered yet */
+	cpu->hook.block_end = pc; /* nothing entered yet */
 	cpu->block = NULL;
 	cpu->code = NULL;
 	cpu->airborne = false;
@@ -696,7 +663,7 @@ static enum cpu_stop step_on(struct cpu *cpu, uint64_t n, struct cpu_exception *
 	const uint32_t watch = cpu->tally.watch;
 	const unsigned el = cpu->el;
 
-	while (n && cpu->left + cpu->reserve) {
+	while (n && cpu->hook.left + cpu->reserve) {
 		enum cpu_stop stop;
 
 		n--;
@@ -761,7 +728,7 @@ const char *cpu_error(const struct cpu *cpu)
 
 uint64_t cpu_last_pc(const struct cpu *cpu)
 {
-	return cpu->block_end - INSN_BYTES;
+	return cpu->hook.block_end - INSN_BYTES;
 }
 
 unsigned cpu_el(const struct cpu *cpu)
