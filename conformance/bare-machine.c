@@ -462,10 +462,12 @@ enum {
 	DESC_TABLE = 3, /* of any level, and a page */
 	DESC_USER = 1 << 6,
 	DESC_READ_ONLY = 1 << 7,
+	DESC_ACCESSED = 1 << 10,
 	ESR_IABORT = 0x20u << 26,
 	ESR_DABORT = 0x24u << 26,
 	ESR_WNR = 1 << 6,
 	FSC_TRANSLATION_3 = 7,
+	FSC_ACCESS_3 = 0xb,
 	FSC_PERMISSION_3 = 0xf,
 };
 
@@ -498,16 +500,24 @@ static bool permitted(uint64_t desc, enum bm_access access)
 	return false;
 }
 
+/* The flag is looked at before the rights (Arm ARM D8.14). */
+static unsigned fault_of(uint64_t desc)
+{
+	if (!desc)
+		return FSC_TRANSLATION_3;
+	return desc & DESC_ACCESSED ? FSC_PERMISSION_3 : FSC_ACCESS_3;
+}
+
 int bm_touch(struct bare_machine *bm, uint64_t va, enum bm_access access)
 {
 	for (int faults = 0; faults < 4; faults++) {
 		uint64_t desc = descriptor(bm, va);
 		uint64_t esr = access == BM_EXECUTES ? ESR_IABORT : ESR_DABORT;
 
-		if (desc && permitted(desc, access))
+		if (desc & DESC_ACCESSED && permitted(desc, access))
 			return faults;
 		esr |= access == BM_WRITES ? ESR_WNR : 0;
-		enter(bm, esr | (desc ? FSC_PERMISSION_3 : FSC_TRANSLATION_3), va);
+		enter(bm, esr | fault_of(desc), va);
 		if (kentry_status(bm->sys).exited)
 			return -1;
 	}

@@ -671,6 +671,27 @@ bool ksys_capable(struct ksys *sys, enum ksys_cap cap)
 	return sys->fk->caps[cap];
 }
 
+/* One user, one address space, Linux's 8 MiB. */
+int ksys_lock_pages(struct ksys *sys, uint64_t pages, uint64_t user_limit, bool enforce,
+		    struct ksys_lock *lock)
+{
+	uint64_t room = user_limit > sys->fk->locked ? user_limit - sys->fk->locked : 0;
+
+	lock->user_pages = pages < room ? pages : room;
+	lock->pinned = pages - lock->user_pages;
+	if (enforce && sys->fk->pinned + lock->pinned > 2048)
+		return -EPERM;
+	sys->fk->locked += lock->user_pages;
+	sys->fk->pinned += lock->pinned;
+	return 0;
+}
+
+void ksys_unlock_pages(struct ksys *sys, struct ksys_lock *lock)
+{
+	sys->fk->locked -= lock->user_pages;
+	sys->fk->pinned -= lock->pinned;
+}
+
 int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name)
 {
 	return sys->fk->sysctl[name];

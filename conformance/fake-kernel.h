@@ -123,6 +123,7 @@ struct fake_kernel {
 	bool may_attach; /* to any task */
 	bool caps[KSYS_CAPS];
 	int64_t sysctl[KSYS_SYSCTLS];
+	uint64_t locked, pinned; /* pages, by ksys_lock_pages() */
 	unsigned ncpus;
 	bool irq_wired;
 	struct ksys_irq_work *work;

@@ -295,6 +295,7 @@ START_TEST(a_forked_page_is_copied_by_who_writes_first)
 	ck_assert_int_eq(bm_touch(bm, at, BM_WRITES), 1);
 	*bm_byte(bm, at) = 2;
 	ck_assert_uint_eq(bm_pages(bm), used + 1);
+	ck_assert_int_eq(mm_fault(bm->sys, child, at, AREA_READ), FAULT_DONE);
 	ck_assert_uint_eq(*mm_user_byte(bm->sys, child, at, AREA_READ), 1);
 	/* the child is alone with its page then: a fault, but no copy */
 	ck_assert_ptr_null(mm_user_byte(bm->sys, child, at, AREA_WRITE));
@@ -307,6 +308,87 @@ START_TEST(a_forked_page_is_copied_by_who_writes_first)
 	ck_assert_int_eq(bm_touch(bm, at + PAGE, BM_WRITES), 1);
 	ck_assert_ptr_eq(bm_byte(bm, at + PAGE), page);
 	ck_assert_uint_eq(bm_pages(bm), used);
+}
+END_TEST
+
+/* CPUs without FEAT_HAFDBS: Linux copy_present_pte() makes each copy old. */
+START_TEST(what_a_child_touches_first_is_a_fault)
+{
+	struct ksys_task *task = ksys_current(bm->sys);
+	struct mm *mm = task->mm, *child;
+
+	map(at, 5, R | W, PRIVATE | ANON);
+	for (int i = 0; i < 4; i++)
+		bm_touch(bm, at + i * PAGE, i < 3 ? BM_WRITES : BM_READS);
+	child = mm_copy(bm->sys, mm);
+	bm_faults(bm);
+	for (int i = 0; i < 4; i++) /* the parent's are as young as they were */
+		ck_assert_int_eq(bm_touch(bm, at + i * PAGE, BM_READS), 0);
+	task->mm = child;
+	mm_activate(bm->sys, child);
+	ck_assert_int_eq(bm_touch(bm, at, BM_READS), 1);
+	ck_assert_int_eq(bm_touch(bm, at, BM_READS), 0);
+	ck_assert_int_eq(bm_touch(bm, at, BM_WRITES), 1);
+	/* a write at once is one fault, not two; so it is to the zero page */
+	ck_assert_int_eq(bm_touch(bm, at + PAGE, BM_WRITES), 1);
+	ck_assert_int_eq(bm_touch(bm, at + 3 * PAGE, BM_WRITES), 1);
+	check_faults(4, 4, 4);
+	/* the kernel's touch is one too, what may not fault finds nothing there, and the
+	 * size of what is mapped is the same whether touched or not */
+	ck_assert_uint_eq(ksys_copy_from_user_nofault(bm->sys, &(uint8_t){0}, at + 2 * PAGE, 1),
+			  1);
+	ck_assert_uint_eq(ksys_user_page_size(bm->sys, at + 2 * PAGE), PAGE);
+	ck_assert_uint_eq(ksys_user_page_size(bm->sys, at + 4 * PAGE), 0);
+	/* rights change, age does not */
+	ck_assert_int_eq(bm_sys(bm, BM_MPROTECT, at, 4 * PAGE, R), 0);
+	check_faults(0, 0, 0);
+	ck_assert_int_eq(ksys_copy_from_user(bm->sys, &(uint8_t){0}, at + 2 * PAGE, 1), 0);
+	check_faults(1, 1, 0);
+	ck_assert_int_eq(bm_touch(bm, at, BM_READS), 0);
+	task->mm = mm;
+	mm_activate(bm->sys, mm);
+	mm_put(bm->sys, child);
+}
+END_TEST
+
+/* Linux perf_mmap(): user->locked_vm first, then mm->pinned_vm. */
+START_TEST(locked_pages_are_a_users_then_an_address_spaces)
+{
+	struct ksys_task *task = ksys_current(bm->sys);
+	struct mm *mm = task->mm, *child = mm_copy(bm->sys, mm);
+	const uint64_t limit[2] = { 3 * PAGE + 5, 16 * PAGE };
+	struct ksys_lock a, b, c;
+
+	bm_poke(bm, BM_DATA, limit, sizeof(limit));
+	ck_assert_int_eq(bm_sys(bm, BM_SETRLIMIT, 8, BM_DATA), 0);
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 6, 4, true, &a), 0);
+	ck_assert_uint_eq(a.user_pages, 4);
+	ck_assert_uint_eq(a.pinned, 2);
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 2, 4, true, &b), -EPERM);
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 2, 4, false, &b), 0);
+	ck_assert_uint_eq(mm->pinned, 4);
+	/* another process of the same user has a limit of its own, but no more of the
+	 * user's pages; another user has */
+	task->mm = child;
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 4, 4, true, &c), -EPERM);
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 3, 4, true, &c), 0);
+	ck_assert_uint_eq(child->pinned, 3);
+	ksys_unlock_pages(bm->sys, &c);
+	task->cred.uid = 1000;
+	ck_assert_int_eq(ksys_lock_pages(bm->sys, 7, 4, true, &c), 0);
+	ck_assert_uint_eq(c.user_pages, 4);
+	ksys_unlock_pages(bm->sys, &c);
+	/* whoever unmaps last gets back what was pinned, if it was not his */
+	bm->sys->unmapping = child;
+	ksys_unlock_pages(bm->sys, &a);
+	bm->sys->unmapping = NULL;
+	ck_assert_uint_eq(child->pinned, (uint64_t)-2);
+	ck_assert_uint_eq(mm->pinned, 4);
+	task->cred.uid = 0;
+	task->mm = mm;
+	ksys_unlock_pages(bm->sys, &b);
+	ck_assert_ptr_null(bm->sys->users);
+	mm_put(bm->sys, child);
 }
 END_TEST
 
@@ -473,6 +555,8 @@ int main(void)
 	tcase_add_test(tc, mprotect_refuses_in_linux_order);
 	tcase_add_test(tc, memory_not_needed_is_zero_again);
 	tcase_add_test(tc, a_forked_page_is_copied_by_who_writes_first);
+	tcase_add_test(tc, what_a_child_touches_first_is_a_fault);
+	tcase_add_test(tc, locked_pages_are_a_users_then_an_address_spaces);
 	tcase_add_test(tc, shared_memory_stays_shared_and_rings_stay_behind);
 	tcase_add_test(tc, every_page_comes_back);
 	tcase_add_test(tc, fork_without_memory_leaves_nothing);

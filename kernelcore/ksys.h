@@ -43,6 +43,22 @@ void ksys_free(struct ksys *sys, void *p);
 void *ksys_page_alloc(struct ksys *sys);
 void ksys_page_free(struct ksys *sys, void *page);
 
+/*
+ * Pages that stay in memory because the current task maps them: the first ones are
+ * charged to its user, of all whose tasks no more than @user_limit (Linux
+ * user->locked_vm), the others to its address space (mm->pinned_vm), where
+ * RLIMIT_MEMLOCK ends them if @enforce says so: -EPERM. -ENOMEM.
+ */
+struct ksys_lock {
+	void *user;
+	uint64_t user_pages, pinned;
+};
+int ksys_lock_pages(struct ksys *sys, uint64_t pages, uint64_t user_limit, bool enforce,
+		    struct ksys_lock *lock);
+/* Inside kperf_munmap(): the pages that are pinned are given back to the address space
+ * that is unmapped from, be it the one that they were charged to or not. */
+void ksys_unlock_pages(struct ksys *sys, struct ksys_lock *lock);
+
 /* To and from the current task's memory, in chunks of one [op] each. 0, or
  * -EFAULT when any byte is not mapped with that right; then a prefix may have
  * been copied. @size 0 is 0. */

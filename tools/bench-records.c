@@ -245,11 +245,19 @@ bool ksys_capable(struct ksys *sys, enum ksys_cap cap)
 	return true;
 }
 
+int ksys_lock_pages(struct ksys *sys, uint64_t pages, uint64_t user_limit, bool enforce,
+		    struct ksys_lock *lock)
+{
+	return 0;
+}
+
+void ksys_unlock_pages(struct ksys *sys, struct ksys_lock *lock)
+{
+}
+
 int64_t ksys_sysctl(struct ksys *sys, enum ksys_sysctl name)
 {
-	return name == KSYS_SYSCTL_MAX_SAMPLE_RATE ? 100000000
-	       : name == KSYS_SYSCTL_MLOCK_KB	   ? 1 << 20
-						   : 0;
+	return name == KSYS_SYSCTL_MAX_SAMPLE_RATE ? 100000000 : 0;
 }
 
 int ksys_irq_request(struct ksys *sys, unsigned intid)

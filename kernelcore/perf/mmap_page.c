@@ -132,45 +132,35 @@ static uint64_t online_cpus(const struct kperf *perf)
 	return n;
 }
 
-/* Charge @pages: first against perf_event_mlock_kb a CPU, what is over against
- * RLIMIT_MEMLOCK. */
-static int charge(struct kperf *perf, uint64_t pages, uint64_t *charged, uint64_t *pinned)
+/* perf_event_mlock_kb a CPU are a user's, the rest is RLIMIT_MEMLOCK's. A negative
+ * number of kB is no limit, as in Linux, where it turns into a large one. */
+static int lock_pages(struct kperf *perf, uint64_t pages, struct ksys_lock *lock)
 {
-	uint64_t limit = (uint64_t)ksys_sysctl(perf->sys, KSYS_SYSCTL_MLOCK_KB) /
-			 (KSYS_PAGE_SIZE / 1024) * online_cpus(perf);
-	uint64_t locked = perf->mlock_pages < limit ? perf->mlock_pages : limit;
+	int64_t kb = ksys_sysctl(perf->sys, KSYS_SYSCTL_MLOCK_KB);
+	uint64_t limit = (uint64_t)(kb >> 2) * online_cpus(perf);
+	bool enforce = ksys_sysctl(perf->sys, KSYS_SYSCTL_PARANOID) > -1 &&
+		       !ksys_capable(perf->sys, KSYS_CAP_IPC_LOCK);
 
-	*charged = pages;
-	*pinned = 0;
-	if (locked + pages > limit) {
-		*pinned = locked + pages - limit;
-		*charged -= *pinned;
-	}
-	if (perf->pinned_pages + *pinned > perf->policy->memlock_pages &&
-	    ksys_sysctl(perf->sys, KSYS_SYSCTL_PARANOID) > -1 &&
-	    !ksys_capable(perf->sys, KSYS_CAP_IPC_LOCK))
-		return -EPERM;
-	return 0;
+	return ksys_lock_pages(perf->sys, pages, limit, enforce, lock);
 }
 
 static long new_ring(struct kperf_event *event, uint64_t nr_pages, bool writable)
 {
 	const struct perf_event_attr *attr = &event->attr.u.a;
 	struct kperf *perf = event->perf;
-	uint64_t charged, pinned;
+	struct ksys_lock lock;
 	struct perf_ring *ring;
-	int ret = charge(perf, nr_pages + 1, &charged, &pinned);
+	int ret = lock_pages(perf, nr_pages + 1, &lock);
 
 	if (ret)
 		return ret;
 	ring = perf_ring_alloc(perf->sys, nr_pages,
 			       attr->watermark ? attr->wakeup_watermark : 0, writable);
-	if (!ring)
+	if (!ring) {
+		ksys_unlock_pages(perf->sys, &lock);
 		return -ENOMEM;
-	ring->charged = charged;
-	ring->pinned = pinned;
-	perf->mlock_pages += charged;
-	perf->pinned_pages += pinned;
+	}
+	ring->lock = lock;
 	ring->mmap_count = 1;
 	init_page(ring);
 	/* last: from here on the handler may write */
@@ -224,7 +214,6 @@ static void detach_rest(struct perf_ring *ring)
 
 void kperf_munmap(struct kperf_event *event)
 {
-	struct kperf *perf = event->perf;
 	struct perf_ring *ring = event->ring;
 	bool last;
 
@@ -234,8 +223,7 @@ void kperf_munmap(struct kperf_event *event)
 		perf_event_attach_ring(event, NULL);
 		if (last) {
 			detach_rest(ring);
-			perf->mlock_pages -= ring->charged;
-			perf->pinned_pages -= ring->pinned;
+			ksys_unlock_pages(event->perf->sys, &ring->lock);
 		}
 	}
 	perf_ring_put(ring);

@@ -49,8 +49,6 @@ struct kperf {
 	uint32_t time_mult, time_shift; /* CNTVCT_EL0 to ns, for the mmap page */
 	uint64_t next_id;
 	atomic_uint task_events;   /* attached to tasks: 0 is the fast way out */
-	uint64_t mlock_pages;	   /* charged under perf_event_mlock_kb */
-	uint64_t pinned_pages;	   /* charged beyond it */
 	struct perf_list events;   /* all that exist */
 	struct perf_list tasks;	   /* struct perf_task */
 	atomic_uint sw_enabled[KPERF_SWS]; /* events that exist: 0 is the fast way

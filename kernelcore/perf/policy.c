@@ -40,7 +40,6 @@ static const struct kperf_policy policies[] = {
 		.user_access_twice = true,
 		.reset_present_only = false,
 		.hw_events = HW_EVENTS(0x0c),
-		.memlock_pages = 2048,
 	},
 	{
 		.name = "linux-6.12",
@@ -71,7 +70,6 @@ static const struct kperf_policy policies[] = {
 		.user_access_twice = false,
 		.reset_present_only = true,
 		.hw_events = HW_EVENTS(0x21, 0x0c),
-		.memlock_pages = 2048,
 	},
 };
 /* clang-format on */

@@ -54,8 +54,6 @@ struct kperf_policy {
 	bool reset_present_only;  /* reset touches counters that exist only */
 	/* Event numbers in order of preference, 0 ends. */
 	uint16_t hw_events[PERF_POLICY_HW_CONFIGS][PERF_POLICY_HW_CANDIDATES];
-
-	uint64_t memlock_pages; /* RLIMIT_MEMLOCK's default, 8 MiB */
 };
 
 /* NULL when there is none. */

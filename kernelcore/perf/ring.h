@@ -15,12 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernelcore/ksys.h"
 #include "kernelcore/perf/list.h"
 
-struct hal;
 struct kperf;
-struct kperf_event;
-struct ksys;
 
 struct perf_ring {
 	struct ksys *sys;
@@ -37,7 +35,7 @@ struct perf_ring {
 	atomic_uint events_since; /* samples since the last wakeup_events one */
 	atomic_uint poll;	  /* what the next poll() gets */
 	unsigned nest;		  /* writers inside */
-	uint64_t charged, pinned; /* pages, for the mlock accounts */
+	struct ksys_lock lock;	  /* its pages */
 	struct perf_event_mmap_page *user_page;
 	void **pages; /* 1 + nr_pages, the header first */
 };

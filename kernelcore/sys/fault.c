@@ -170,6 +170,8 @@ static enum fault make_present(struct ksys *sys, struct mm *mm, uint64_t va, uns
 	if (pt_present(*entry)) {
 		if (write && *entry & PT_READ_ONLY)
 			rc = write_fault(sys, area, va, entry);
+		else
+			*(volatile uint64_t *)entry |= PT_ACCESSED;
 	} else if (area->ring) {
 		rc = ring_fault(sys, area, va, entry, write);
 	} else if (area->obj) {
@@ -332,7 +334,7 @@ uint8_t *mm_user_byte(struct ksys *sys, const struct mm *mm, uint64_t va, unsign
 {
 	uint64_t *entry = mm ? pt_entry(sys, mm, va, false) : NULL;
 
-	if (!entry || !(*entry & PT_VALID))
+	if (!entry || !(*entry & PT_VALID) || !(*entry & PT_ACCESSED))
 		return NULL;
 	if (prot & AREA_WRITE && *entry & PT_READ_ONLY)
 		return NULL;
@@ -490,5 +492,9 @@ size_t ksys_copy_from_user_nofault(struct ksys *sys, void *dst, uint64_t uaddr,
 
 uint64_t ksys_user_page_size(struct ksys *sys, uint64_t uaddr)
 {
-	return mm_user_byte(sys, current_mm(sys), uaddr, AREA_READ) ? PAGE_SIZE : 0;
+	const struct mm *mm = current_mm(sys);
+	const uint64_t *entry = mm ? pt_entry(sys, mm, uaddr, false) : NULL;
+
+	/* whoever may touch it, and whether it was (Linux perf_get_pgtable_size()) */
+	return entry && pt_present(*entry) ? PAGE_SIZE : 0;
 }

@@ -51,6 +51,8 @@ struct ksys {
 	uint64_t seed; /* of the schedule; 0: none */
 	struct memobj *image; /* the program's file, what exec starts */
 	struct mm *mms; /* all */
+	struct user *users; /* that have locked pages */
+	struct mm *unmapping; /* from which a ring is unmapped now; else NULL */
 	struct sigqueue *sigqueues; /* free */
 	struct file *async_files;   /* that have O_ASYNC */
 	unsigned next_asid;

@@ -154,12 +154,19 @@ static void zap_entry(struct ksys *sys, struct area *area, uint64_t *entry)
 		page_put(sys, page);
 }
 
+static void ring_unmap(struct ksys *sys, struct mm *mm, struct kperf_event *event)
+{
+	sys->unmapping = mm;
+	kperf_munmap(event);
+	sys->unmapping = NULL;
+}
+
 /* The ring's mapping goes before the file's reference (Linux perf_mmap_close()). */
 static void area_free(struct ksys *sys, struct mm *mm, struct area *area)
 {
 	for_entries(sys, mm, area, area->start, area->end, zap_entry);
 	if (area->ring)
-		kperf_munmap(area->file->event);
+		ring_unmap(sys, mm, area->file->event);
 	file_put(sys, area->file);
 	memobj_put(sys, area->obj);
 	ksys_free(sys, area);
@@ -280,7 +287,9 @@ void mm_forget(struct ksys *sys, const struct memobj *obj, uint64_t pgoff)
 
 /* --- fork ------------------------------------------------------------------- */
 
-/* What two will share from now on is read-only to both. */
+/* What two will share from now on is read-only to both, and new to the child: without
+ * FEAT_HAFDBS its first touch of each page is a fault (Linux copy_present_pte() makes
+ * the copy old; here as on the CPUs that this one is like, software sets the flag). */
 static int copy_entries(struct ksys *sys, struct mm *from, struct mm *to,
 			const struct area *area)
 {
@@ -299,7 +308,7 @@ static int copy_entries(struct ksys *sys, struct mm *from, struct mm *to,
 		if (pt_page(sys, *entry) != sys->zero_page)
 			page_get(sys, pt_page(sys, *entry));
 		*entry |= PT_READ_ONLY;
-		*copy = *entry;
+		*copy = *entry & ~PT_ACCESSED;
 	}
 	return 0;
 }
@@ -401,7 +410,7 @@ static long map_ring(struct ksys *sys, struct file *file, const uint64_t *a, uin
 		return rc;
 	rc = mm_map(sys, ksys_current(sys)->mm, addr, size, &how);
 	if (rc)
-		kperf_munmap(file->event);
+		ring_unmap(sys, ksys_current(sys)->mm, file->event);
 	return rc;
 }
 
@@ -477,13 +486,14 @@ static void protect_entry(struct ksys *sys, struct area *area, uint64_t *entry)
 {
 	void *page = pt_page(sys, *entry);
 	bool writable = area->prot & AREA_WRITE;
-	uint64_t dirty = *entry & PT_DIRTY;
+	uint64_t dirty = *entry & PT_DIRTY, old = ~*entry & PT_ACCESSED;
 
 	if (area->shared)
 		writable = writable && dirty;
 	else
 		writable = writable && page != sys->zero_page && !page_is_shared(sys, page);
-	*(volatile uint64_t *)entry = pt_desc(sys, page, area->prot, writable) | dirty;
+	*(volatile uint64_t *)entry =
+		(pt_desc(sys, page, area->prot, writable) & ~old) | dirty;
 }
 
 /* Areas up to a hole are changed before the hole is found, as in Linux. */

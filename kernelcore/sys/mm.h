@@ -44,6 +44,7 @@ struct mm {
 	unsigned refs;
 	uint16_t asid;
 	uint64_t *pgd; /* level 1 table: 39-bit addresses, 4 KiB pages */
+	uint64_t pinned; /* pages beyond its user's, by ksys_lock_pages(); may wrap */
 	struct area *areas;
 	struct mm *next; /* of all */
 };
@@ -51,6 +52,7 @@ struct mm {
 /* pagetable.c: descriptors. */
 #define PT_VALID     UINT64_C(1)
 #define PT_READ_ONLY (UINT64_C(1) << 7)
+#define PT_ACCESSED  (UINT64_C(1) << 10) /* clear: the next touch is a fault */
 #define PT_ADDR	     UINT64_C(0x0000fffffffff000)
 /* Software's: a page that nobody may touch (PROT_NONE); a page written to. */
 #define PT_NONE	 (UINT64_C(1) << 58)

@@ -9,7 +9,6 @@
 #define DESC_TABLE	UINT64_C(2) /* at level 3: a page */
 #define DESC_USER	(UINT64_C(1) << 6)
 #define DESC_INNER	(UINT64_C(3) << 8)
-#define DESC_ACCESSED	(UINT64_C(1) << 10)
 #define DESC_NOT_GLOBAL (UINT64_C(1) << 11)
 #define DESC_PXN	(UINT64_C(1) << 53)
 #define DESC_UXN	(UINT64_C(1) << 54)
@@ -52,7 +51,7 @@ uint64_t *pt_entry(struct ksys *sys, const struct mm *mm, uint64_t va, bool make
 uint64_t pt_desc(struct ksys *sys, const void *page, unsigned prot, bool writable)
 {
 	uint64_t desc = hal_virt_to_phys(ksys_hal(sys), page) | DESC_TABLE | DESC_INNER |
-			DESC_ACCESSED | DESC_NOT_GLOBAL | DESC_PXN | DESC_USER;
+			PT_ACCESSED | DESC_NOT_GLOBAL | DESC_PXN | DESC_USER;
 
 	desc |= prot ? PT_VALID : PT_NONE;
 	desc |= writable ? PT_DIRTY : PT_READ_ONLY;

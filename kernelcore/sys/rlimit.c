@@ -6,6 +6,7 @@
 #include "kernelcore/sys/rlimit.h"
 
 #include "kernelcore/sys/internal.h"
+#include "kernelcore/sys/mm.h"
 #include "kernelcore/sys/nr.h"
 
 enum {
@@ -134,4 +135,82 @@ long rlimit_call(struct ksys *sys, uint64_t nr, const uint64_t args[6])
 		return set_limit(sys, &ksys_current(sys)->limits->pair[(uint32_t)args[0]],
 				 (uint32_t)args[0], &old);
 	}
+}
+
+/* --- locked memory ------------------------------------------------------------ */
+
+/* Whoever has it as his real uid; there while he has locks. */
+struct user {
+	struct user *next;
+	uint32_t uid;
+	unsigned locks;
+	uint64_t pages;
+};
+
+static struct user *user_of(struct ksys *sys, uint32_t uid)
+{
+	struct user *user = sys->users;
+
+	while (user && user->uid != uid)
+		user = user->next;
+	if (user)
+		return user;
+	user = ksys_alloc(sys, sizeof(*user));
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->next = sys->users;
+	sys->users = user;
+	return user;
+}
+
+static void user_trim(struct ksys *sys, struct user *user)
+{
+	struct user **at = &sys->users;
+
+	if (user->locks)
+		return;
+	while (*at != user)
+		at = &(*at)->next;
+	*at = user->next;
+	ksys_free(sys, user);
+}
+
+/* In Linux perf_mmap()'s words: the limit may have been lowered below what the user
+ * has already. */
+int ksys_lock_pages(struct ksys *sys, uint64_t pages, uint64_t user_limit, bool enforce,
+		    struct ksys_lock *lock)
+{
+	struct ksys_task *task = ksys_current(sys);
+	struct user *user = user_of(sys, task->cred.uid);
+	uint64_t has;
+
+	if (!user)
+		return -ENOMEM;
+	has = user->pages < user_limit ? user->pages : user_limit;
+	*lock = (struct ksys_lock){ .user = user, .user_pages = pages };
+	if (has + pages > user_limit) {
+		lock->pinned = has + pages - user_limit;
+		lock->user_pages -= lock->pinned;
+	}
+	if (enforce && task->mm->pinned + lock->pinned >
+			       rlimit_cur(task, RLIMIT_MEMLOCK) >> PAGE_SHIFT) {
+		user_trim(sys, user);
+		return -EPERM;
+	}
+	user->locks++;
+	user->pages += lock->user_pages;
+	task->mm->pinned += lock->pinned;
+	return 0;
+}
+
+void ksys_unlock_pages(struct ksys *sys, struct ksys_lock *lock)
+{
+	struct mm *mm = sys->unmapping ? sys->unmapping : ksys_current(sys)->mm;
+	struct user *user = lock->user;
+
+	user->locks--;
+	user->pages -= lock->user_pages;
+	mm->pinned -= lock->pinned;
+	user_trim(sys, user);
 }
