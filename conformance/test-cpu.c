@@ -52,6 +52,7 @@ enum {
 #define MSR_SWINC_X3 UINT32_C(0xd51b9c83)
 #define MSR_C30_X3   UINT32_C(0xd51bebc3) /* msr pmevcntr30_el0, x3 */
 #define MRS_X7_C30   UINT32_C(0xd53bebc7)
+#define MRS_X7_PMCCNTR UINT32_C(0xd53b9d07) /* refused when it is executed */
 #define MRS_X7_C0    UINT32_C(0xd53be807) /* mrs x7, pmevcntr0_el0 */
 #define MSR_C0_X3    UINT32_C(0xd51be803)
 #define IC_IVAU_X4   UINT32_C(0xd50b7524)
@@ -329,6 +330,21 @@ START_TEST(cpu_undefined_instruction_within_the_last_block_is_told_from_a_step)
 	ck_assert_int_eq(cpu_run(cpu, 1, &exc), CPU_STOP_EXCEPTION);
 	ck_assert_uint_eq(seen.retired, 2);
 	ck_assert_uint_eq(exc.esr >> CPU_EC_SHIFT, CPU_EC_UNKNOWN);
+	stop();
+}
+END_TEST
+
+/* One that Unicorn finds when it is executed, with more of the budget to come: it
+ * is told at once, and not tried again for each instruction that is left. */
+START_TEST(cpu_refused_register_with_steps_to_come_is_not_counted)
+{
+	static const uint32_t code[] = { ADD_X1, MRS_X7_PMCCNTR, ADD_X1, ADD_X1, ADD_X1, SVC(0) };
+	struct cpu_exception exc;
+
+	START(engines[_i], code);
+	ck_assert_int_eq(cpu_run(cpu, 4, &exc), CPU_STOP_EXCEPTION);
+	ck_assert_uint_eq(exc.elr, code_address(1));
+	ck_assert_uint_eq(seen.retired, 1);
 	stop();
 }
 END_TEST
@@ -716,6 +732,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, cpu_undefined_instruction_is_not_counted, 0, 2);
 	tcase_add_loop_test(
 		t, cpu_undefined_instruction_within_the_last_block_is_told_from_a_step, 0, 2);
+	tcase_add_loop_test(t, cpu_refused_register_with_steps_to_come_is_not_counted, 0, 2);
 	tcase_add_loop_test(t, cpu_branch_to_itself_uses_up_the_budget, 0, 2);
 	tcase_add_loop_test(t, cpu_register_read_in_mid_block_sees_what_ran_before_it, 0, 2);
 	tcase_add_loop_test(t, cpu_register_of_el1_traps_at_el0, 0, 2);
