@@ -3,9 +3,10 @@
 
 usage: summary.py TESTLOG MESON_EXIT_STATUS
 
-Prints "N passed, N failed[, N skipped]" over the cases: a TAP program counts
-with each of its cases, any other test as one. Exit 1 when anything failed,
-when nothing passed, or when meson itself said no.
+Prints each case that failed, with what its test says of it, then "N passed,
+N failed[, N skipped]" over the cases: a TAP program counts with each of its
+cases, any other test as one. Exit 1 when anything failed, when nothing passed,
+or when meson itself said no.
 """
 import json
 import re
@@ -28,13 +29,32 @@ def cases(test):
     return len(whole) - skipped - failed, max(failed, 0), skipped
 
 
+def show_failures(test):
+    """The failed cases of one TAP program, each with the first of its # lines."""
+    left = 0
+    for line in (test.get("stdout") or "").splitlines():
+        if re.match(r"not ok \d+", line):
+            print(f"{test['name']}: {line}")
+            left = 12
+        elif line.startswith("#") and left:
+            print(f"  {line}")
+            left -= 1
+        elif not line.startswith("#"):
+            left = 0
+    if test["result"] in ("TIMEOUT", "INTERRUPT", "ERROR"):
+        print(f"{test['name']}: {test['result']}")
+
+
 def main():
     path, status = sys.argv[1], int(sys.argv[2])
     passed = failed = skipped = 0
     try:
         with open(path, encoding="utf-8") as log:
             for line in log:
-                p, f, s = cases(json.loads(line))
+                test = json.loads(line)
+                p, f, s = cases(test)
+                if f:
+                    show_failures(test)
                 passed, failed, skipped = passed + p, failed + f, skipped + s
     except OSError as error:
         print(f"{path}: {error.strerror}: no test ran", file=sys.stderr)

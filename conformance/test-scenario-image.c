@@ -586,7 +586,7 @@ START_TEST(scenario_corpus_parses_compiles_and_has_no_edge)
 		n++;
 	}
 	closedir(dir);
-	ck_assert_uint_eq(n, PMULAB_SCENARIO_COUNT);
+	ck_assert_uint_ge(n, 200); /* the corpus, not another folder */
 }
 END_TEST
 

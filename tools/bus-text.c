@@ -33,13 +33,20 @@ static void write_event(void *opaque, const struct trace_event *event)
 	fputc('\n', bus->out);
 }
 
-int bus_text_open(struct bus_text *bus, const char *path, struct machine *machine)
+int bus_text_start(struct bus_text *bus, FILE *out, struct machine *machine)
 {
 	bus->machine = machine;
-	bus->out = fopen(path, "w");
-	if (!bus->out)
+	bus->out = out;
+	return trace_subscribe(&machine->bus, write_event, bus);
+}
+
+int bus_text_open(struct bus_text *bus, const char *path, struct machine *machine)
+{
+	FILE *out = fopen(path, "w");
+
+	if (!out)
 		return -1;
-	return trace_subscribe(&machine->bus, write_event, bus) ? -1 : 0;
+	return bus_text_start(bus, out, machine) ? -1 : 0;
 }
 
 int bus_text_close(struct bus_text *bus)

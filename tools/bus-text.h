@@ -12,6 +12,10 @@ struct bus_text {
 	struct machine *machine;
 };
 
+/* Write @machine's events to @out, which the caller closes when the machine is gone.
+ * 0, or -errno. @bus must stay where it is. */
+int bus_text_start(struct bus_text *bus, FILE *out, struct machine *machine);
+
 /* Write @machine's events to a new file @path until bus_text_close(). 0, or -1
  * with errno. @bus must stay where it is. */
 int bus_text_open(struct bus_text *bus, const char *path, struct machine *machine);

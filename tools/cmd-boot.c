@@ -88,11 +88,8 @@ static error_t parse_option(int key, char *arg, struct args *args)
 		args->kaslr_seed = parse_count("kaslr-seed", arg, 1, UINT64_MAX);
 		return 0;
 	case KEY_TIMING:
-		args->timing = timing_model(arg);
-		if (args->timing)
-			return 0;
-		complain("no such timing: %s", arg);
-		exit(EXIT_USAGE);
+		args->timing = need_timing(arg);
+		return 0;
 	case KEY_SKID:
 		args->skid = parse_count("skid", arg, 0, UINT32_MAX);
 		return 0;

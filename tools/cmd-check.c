@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* pmulab check: scenarios against the goldens of real kernels. */
+/* pmulab check: scenarios against the goldens of real kernels, or engine against
+ * engine. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "conformance/diff.h"
-#include "conformance/runner.h"
 #include "kernelcore/kperf.h"
-#include "tools/pmulab.h"
+#include "tools/check-item.h"
 
-enum { MAX_GOLDENS = 32 };
-
-struct args {
-	char **scenarios; /* ends with NULL; empty: all */
-	char *golden[MAX_GOLDENS];
-	unsigned ngoldens;
-	bool every; /* all goldens there are: each scenario must have one of them */
-	const char *profile; /* NULL: the golden's own */
-	enum cpu_engine engine;
-	enum runner_mode mode;
-	bool quiet;
-};
-
-struct totals {
-	unsigned passed, failed, skipped;
-	size_t compared, bounded, wildcarded, raw_compared, raw_masked;
-};
+enum { KEY_ENGINES = 256, KEY_TAP, KEY_SHARD, KEY_LIMIT, KEY_SKID };
 
 static const struct argp_option options[] = {
 	{ "golden", 'g', "KERNEL", 0,
@@ -40,21 +24,80 @@ static const struct argp_option options[] = {
 	{ "engine", 'e', "ENGINE", 0, "step (reference) or block (default)", 0 },
 	{ "mode", 'm', "MODE", 0, "host (default), or guest: the kernel at EL1 of the emulated CPU", 0 },
 	{ "quiet", 'q', NULL, 0, "Print only what does not pass, and the total", 0 },
+	{ "engines", KEY_ENGINES, NULL, 0,
+	  "Compare no golden but both engines with each other, as each profile: trace and "
+	  "bus to the byte", 0 },
+	{ "timing", 't', "T", 0, "With --engines: icount (default) or inorder", 0 },
+	{ "skid", KEY_SKID, "N", 0, "With --engines: cycles between an interrupt and its being "
+	  "taken (default: the scenario's)", 0 },
+	{ "tap", KEY_TAP, NULL, 0,
+	  "Print TAP, a line a comparison, each scenario in a process of its own", 0 },
+	{ "time-limit", KEY_LIMIT, "SECONDS", 0,
+	  "With --tap: what takes longer has failed (default: 120)", 0 },
+	{ "shard", KEY_SHARD, "K/N", 0,
+	  "Take each N-th of the scenarios only, from the K-th on", 0 },
 	{ 0 },
 };
 
+static void parse_shard(struct check_args *args, const char *text)
+{
+	int end = 0;
+
+	if (sscanf(text, "%3u/%3u%n", &args->shard, &args->shards, &end) < 2 || text[end] ||
+	    !args->shard || args->shard > args->shards)
+		usage_error("--shard takes K/N, K from 1 to N: %s", text);
+}
+
+static void parse_skid(struct check_args *args, const char *text)
+{
+	args->skid = parse_count("skid", text, 0, UINT32_MAX);
+	args->has_skid = true;
+}
+
+static void add_golden(struct check_args *args, char *name)
+{
+	if (args->ngoldens == CHECK_MAX_GOLDENS)
+		usage_error("too many goldens");
+	args->golden[args->ngoldens++] = name;
+}
+
+static error_t parse_how(int key, char *arg, struct check_args *args)
+{
+	switch (key) {
+	case KEY_ENGINES:
+		args->engines = true;
+		break;
+	case 't':
+		args->timing = need_timing(arg);
+		break;
+	case KEY_SKID:
+		parse_skid(args, arg);
+		break;
+	case KEY_TAP:
+		args->tap = true;
+		break;
+	case KEY_LIMIT:
+		args->limit = (unsigned)parse_count("time-limit", arg, 1, 100000);
+		break;
+	case KEY_SHARD:
+		parse_shard(args, arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct args *args = state->input;
+	struct check_args *args = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		one_line_errors(state);
 		break;
 	case 'g':
-		if (args->ngoldens == MAX_GOLDENS)
-			usage_error("too many goldens");
-		args->golden[args->ngoldens++] = arg;
+		add_golden(args, arg);
 		break;
 	case 'p':
 		args->profile = arg;
@@ -71,180 +114,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		args->scenarios = state->argv + state->next;
 		break;
-	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN; /* ask for all of them at once */
-	default:
-		return ARGP_ERR_UNKNOWN;
+	default: /* ARGP_KEY_ARG too: ask for all of them at once */
+		return parse_how(key, arg, args);
 	}
 	return 0;
 }
 
-/* linux-6.1-pmulab is a recording of linux-6.1. NULL: of no kernel known. */
-static const char *golden_profile(const char *golden)
-{
-	const char *profile;
-
-	for (unsigned i = 0; (profile = kperf_profile(i)); i++) {
-		size_t n = strlen(profile);
-
-		if (!strncmp(golden, profile, n) && (!golden[n] || golden[n] == '-'))
-			return profile;
-	}
-	return NULL;
-}
-
-static const char *profile_for(const struct args *args, const char *golden)
-{
-	return args->profile ? args->profile : golden_profile(golden);
-}
-
-static int run_scenario(const struct args *args, const struct scn *scn, const char *profile,
-			struct runner_result *result)
-{
-	struct runner_config config = {
-		.profile = profile,
-		.mode = args->mode,
-		.engine = args->engine,
-		.agent = where_agent(),
-		.kernel = where_kernel(),
-	};
-	char err[512];
-
-	if (!runner_run(scn, &config, result, err, sizeof(err)))
-		return 0;
-	complain("%s", err);
-	return -1;
-}
-
-/* What the emulator alone can run is judged by its own expectations. */
-static int check_expects(const struct args *args, const struct scn *scn,
-			 const char *profile, struct totals *totals)
-{
-	struct runner_result result;
-
-	if (run_scenario(args, scn, profile, &result))
-		return EXIT_USAGE;
-	if (result.expect_failed || !result.expect_total) {
-		totals->failed++;
-		printf("FAIL %s: %u of %u expectations do not hold as %s\n", scn->name,
-		       result.expect_failed, result.expect_total, profile);
-		fputs(result.expect_text ? result.expect_text : "", stdout);
-	} else {
-		totals->passed++;
-		if (!args->quiet)
-			printf("PASS %s: %u expectations hold as %s (emulator only: %s)\n",
-			       scn->name, result.expect_total, profile,
-			       scn->emulator_only);
-	}
-	runner_result_free(&result);
-	return 0;
-}
-
-static void count(struct totals *totals, const struct diff_counts *counts)
-{
-	totals->compared += counts->compared;
-	totals->bounded += counts->bounded;
-	totals->wildcarded += counts->wildcarded;
-	totals->raw_compared += counts->raw_compared;
-	totals->raw_masked += counts->raw_masked;
-}
-
-static int compare(const struct args *args, const struct scn *scn, const char *kernel,
-		   const struct tt_trace *golden, struct totals *totals)
-{
-	const struct diff_options how = { .schema = true };
-	struct diff_counts counts = { 0 };
-	struct runner_result result;
-	bool differs;
-
-	if (run_scenario(args, scn, profile_for(args, kernel), &result))
-		return EXIT_USAGE;
-	differs = diff_trace(golden, result.trace, &how, stdout, &counts);
-	if (result.expect_failed) {
-		fputs(result.expect_text, stdout);
-		differs = true;
-	}
-	runner_result_free(&result);
-	count(totals, &counts);
-	if (differs) {
-		totals->failed++;
-		printf("FAIL %s: differs from %s\n", scn->name, kernel);
-	} else {
-		totals->passed++;
-		if (!args->quiet)
-			printf("PASS %s: identical to %s (%zu compared, %zu bounded, %zu wildcarded; "
-			       "raw bytes %zu compared, %zu masked)\n",
-			       scn->name, kernel, counts.compared, counts.bounded,
-			       counts.wildcarded, counts.raw_compared, counts.raw_masked);
-	}
-	return 0;
-}
-
-static int check_golden(const struct args *args, const struct scn *scn, const char *kernel,
-			struct totals *totals, bool *compared)
-{
-	struct tt_trace *golden;
-	char err[512], *path;
-	int rc;
-
-	if (asprintf(&path, "%s/golden/%s/%s.golden", where_corpus(), kernel, scn->name) < 0)
-		return EXIT_USAGE;
-	if (access(path, F_OK)) {
-		rc = 0;
-		if (args->ngoldens == 1 && args->scenarios && *args->scenarios) {
-			complain("%s: no golden of %s: %s", scn->name, kernel, path);
-			rc = EXIT_USAGE;
-		} else if (!args->quiet) {
-			printf("SKIP %s: no golden of %s\n", scn->name, kernel);
-		}
-		totals->skipped += !rc;
-		free(path);
-		return rc;
-	}
-	golden = tt_read(path, err, sizeof(err));
-	free(path);
-	if (!golden) {
-		complain("%s", err);
-		return EXIT_USAGE;
-	}
-	*compared = true;
-	if (!tt_header_get(golden, "body")) {
-		complain("%s: the golden of %s is without its seal (header body)", scn->name,
-			 kernel);
-		tt_free(golden);
-		return EXIT_USAGE;
-	}
-	rc = compare(args, scn, kernel, golden, totals);
-	tt_free(golden);
-	return rc;
-}
-
-static int check_one(const struct args *args, const char *name, struct totals *totals)
+static int check_one(const struct check_args *args, const char *name,
+		     struct check_totals *totals)
 {
 	struct scn *scn = load_scenario(name);
-	const char *cannot;
-	bool compared = false;
+	struct check_run run = { 0 };
+	struct check_plan plan;
 	int rc = 0;
 
 	if (!scn)
 		return EXIT_USAGE;
-	cannot = runner_cannot(scn, args->mode);
-	if (cannot) {
-		printf("SKIP %s: %s\n", scn->name, cannot);
-		totals->skipped++;
-	}
-	for (unsigned i = 0; !cannot && i < args->ngoldens && !rc; i++) {
-		const char *kernel = args->golden[i];
-
-		if (!scn->emulator_only)
-			rc = check_golden(args, scn, kernel, totals, &compared);
-		else if (!args->every || !strcmp(kernel, golden_profile(kernel)))
-			rc = check_expects(args, scn, profile_for(args, kernel), totals);
-	}
-	if (args->every && !rc && !cannot && !compared && !scn->emulator_only) {
-		printf("FAIL %s: no golden\n", scn->name);
-		totals->failed++;
-	}
+	check_plan(args, scn, &plan);
+	for (unsigned i = 0; i < plan.nitems && !rc; i++)
+		if (check_item(args, scn, &plan.item[i], &run, totals) == CHECK_BAD)
+			rc = EXIT_USAGE;
+	check_run_free(&run);
 	scn_free(scn);
 	return rc;
 }
@@ -255,9 +145,9 @@ static void progress(size_t at, size_t n, const char *name)
 		fprintf(stderr, "\r\033[K%zu/%zu %s", at, n, name);
 }
 
-static int check_all(const struct args *args, char *const *names, size_t n)
+static int check_all(const struct check_args *args, char *const *names, size_t n)
 {
-	struct totals totals = { 0 };
+	struct check_totals totals = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -269,21 +159,19 @@ static int check_all(const struct args *args, char *const *names, size_t n)
 		fputs("\r\033[K", stderr);
 	if (rc)
 		return rc;
-	printf("%u passed, %u failed", totals.passed, totals.failed);
-	if (totals.skipped)
-		printf(", %u skipped", totals.skipped);
-	printf(": %zu fields compared, %zu bounded, %zu wildcarded; "
-	       "raw bytes %zu compared, %zu masked\n",
-	       totals.compared, totals.bounded, totals.wildcarded, totals.raw_compared, totals.raw_masked);
+	check_say_totals(args, &totals);
+	putchar('\n');
 	return totals.failed || !totals.passed ? EXIT_DIFFERS : EXIT_SAME;
 }
 
-static bool golden_exists(const struct args *args, const char *golden)
+/* -- which goldens -------------------------------------------------------------- */
+
+static bool golden_exists(const struct check_args *args, const char *golden)
 {
 	bool exists;
 	char *dir;
 
-	if (!profile_for(args, golden) ||
+	if (!(args->profile || check_golden_profile(golden)) ||
 	    asprintf(&dir, "%s/golden/%s", where_corpus(), golden) < 0)
 		return false;
 	exists = !access(dir, F_OK);
@@ -291,7 +179,7 @@ static bool golden_exists(const struct args *args, const char *golden)
 	return exists;
 }
 
-static int check_names(const struct args *args)
+static int check_names(const struct check_args *args)
 {
 	for (unsigned i = 0; i < args->ngoldens; i++) {
 		if (!golden_exists(args, args->golden[i])) {
@@ -311,11 +199,11 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 static int is_golden_dir(const struct dirent *entry)
 {
-	return golden_profile(entry->d_name) != NULL;
+	return check_golden_profile(entry->d_name) != NULL;
 }
 
 /* All folders of goldens of kernels we can be; their names are args's. */
-static int every_golden(struct args *args)
+static int every_golden(struct check_args *args)
 {
 	struct dirent **list;
 	char *dir;
@@ -330,7 +218,7 @@ static int every_golden(struct args *args)
 	if (n < 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		if (args->ngoldens < MAX_GOLDENS)
+		if (args->ngoldens < CHECK_MAX_GOLDENS)
 			args->golden[args->ngoldens++] = strdup(list[i]->d_name);
 		free(list[i]);
 	}
@@ -339,23 +227,101 @@ static int every_golden(struct args *args)
 	return 0;
 }
 
-static int check_wanted(const struct args *args)
-{
-	char **names;
-	size_t n = 0;
-	int rc;
+/* -- which scenarios ------------------------------------------------------------ */
 
-	if (args->scenarios && *args->scenarios) {
-		while (args->scenarios[n])
-			n++;
-		return check_all(args, args->scenarios, n);
+struct names {
+	char **name;
+	size_t n, room;
+};
+
+static void take(struct names *names, const char *name)
+{
+	if (names->n == names->room) {
+		names->room = names->room * 2 + 64;
+		names->name = realloc(names->name, names->room * sizeof(*names->name));
 	}
-	names = scenario_names(&n);
-	if (!names)
-		return EXIT_USAGE;
-	rc = check_all(args, names, n);
-	names_free(names);
+	if (!names->name || !(names->name[names->n++] = strdup(name)))
+		usage_error("out of memory");
+}
+
+static int take_pattern(struct names *names, const char *pattern)
+{
+	const size_t before = names->n;
+	size_t n;
+	char **all = scenario_names(&n);
+
+	if (!all)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (!fnmatch(pattern, all[i], 0))
+			take(names, all[i]);
+	names_free(all);
+	if (names->n > before)
+		return 0;
+	complain("%s: no such scenarios (see `pmulab scenarios`)", pattern);
+	return -1;
+}
+
+/* A name or a path as it is; of a pattern all that fit. */
+static int take_word(struct names *names, const char *word)
+{
+	if (strpbrk(word, "*?[") && !strchr(word, '/'))
+		return take_pattern(names, word);
+	take(names, word);
+	return 0;
+}
+
+static void keep_shard(struct names *names, const struct check_args *args)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; args->shards && i < names->n; i++) {
+		if (i % args->shards == args->shard - 1)
+			names->name[kept++] = names->name[i];
+		else
+			free(names->name[i]);
+	}
+	if (args->shards)
+		names->n = kept;
+}
+
+static int wanted_names(const struct check_args *args, struct names *names)
+{
+	char **words = args->scenarios && *args->scenarios ? args->scenarios : NULL;
+	int rc = words ? 0 : take_pattern(names, "*");
+
+	for (; !rc && words && *words; words++)
+		rc = take_word(names, *words);
+	keep_shard(names, args);
+	if (!rc && !names->n) {
+		complain("no scenario is left for --shard %u/%u", args->shard, args->shards);
+		rc = -1;
+	}
 	return rc;
+}
+
+static int check_wanted(const struct check_args *args)
+{
+	struct names names = { 0 };
+	int rc = EXIT_USAGE;
+
+	if (!wanted_names(args, &names))
+		rc = args->tap ? check_tap(args, names.name, names.n) :
+				 check_all(args, names.name, names.n);
+	for (size_t i = 0; i < names.n; i++)
+		free(names.name[i]);
+	free(names.name);
+	return rc;
+}
+
+/* -- the command ---------------------------------------------------------------- */
+
+static void check_options(const struct check_args *args)
+{
+	if (args->engines && args->ngoldens)
+		usage_error("--engines compares with no golden");
+	if (!args->engines && (args->timing || args->has_skid))
+		usage_error("--timing and --skid are for --engines");
 }
 
 int cmd_check(int argc, char **argv)
@@ -365,14 +331,16 @@ int cmd_check(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "[SCENARIO ...]",
 		.doc = "Run scenarios (default: all of the corpus) and compare their traces with "
-		       "what real Linux recorded, field by field and byte by byte."
+		       "what real Linux recorded, field by field and byte by byte. SCENARIO is a "
+		       ".scn file, a name that `pmulab scenarios` lists, or a pattern of such names."
 		       "\vexample: pmulab check cycles-ip-100000 --golden linux-6.1",
 	};
-	struct args args = { .engine = CPU_ENGINE_BLOCK };
+	struct check_args args = { .engine = CPU_ENGINE_BLOCK, .limit = 120 };
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!args.ngoldens && every_golden(&args))
+	check_options(&args);
+	if (!args.engines && !args.ngoldens && every_golden(&args))
 		return EXIT_USAGE;
 	rc = check_names(&args) ? EXIT_USAGE : check_wanted(&args);
 	for (unsigned i = 0; args.every && i < args.ngoldens; i++)

@@ -56,11 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->mode = need_mode(arg);
 		break;
 	case 't':
-		args->timing = timing_model(arg);
-		if (!args->timing) {
-			complain("no such timing: %s", arg);
-			exit(EXIT_USAGE);
-		}
+		args->timing = need_timing(arg);
 		break;
 	case KEY_SKID:
 		args->skid = parse_count("skid", arg, 0, UINT32_MAX);

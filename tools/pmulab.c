@@ -116,36 +116,52 @@ const char *where_corpus(void)
 	return path && *path ? path : PMULAB_CORPUS_PATH;
 }
 
-int where_scenario(const char *name, char **path)
+static char *find_scenario(const char *name, char *err, size_t errsize)
 {
 	size_t n = strlen(name);
+	char *path = NULL;
 
 	if (strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".scn"))) {
-		*path = strdup(name);
-	} else if (asprintf(path, "%s/scenarios/%s.scn", where_corpus(), name) < 0) {
-		*path = NULL;
-	} else if (access(*path, F_OK)) {
-		complain("%s: no such scenario (see `pmulab scenarios`)", name);
-		free(*path);
-		return -1;
+		path = strdup(name);
+	} else if (asprintf(&path, "%s/scenarios/%s.scn", where_corpus(), name) < 0) {
+		path = NULL;
+	} else if (access(path, F_OK)) {
+		snprintf(err, errsize, "%s: no such scenario (see `pmulab scenarios`)", name);
+		free(path);
+		return NULL;
 	}
+	if (!path)
+		snprintf(err, errsize, "out of memory");
+	return path;
+}
+
+int where_scenario(const char *name, char **path)
+{
+	char err[512];
+
+	*path = find_scenario(name, err, sizeof(err));
 	if (*path)
 		return 0;
-	complain("out of memory");
+	complain("%s", err);
 	return -1;
+}
+
+struct scn *read_scenario(const char *name, char *err, size_t errsize)
+{
+	char *path = find_scenario(name, err, errsize);
+	struct scn *scn = path ? scn_load(path, err, errsize) : NULL;
+
+	free(path);
+	return scn;
 }
 
 struct scn *load_scenario(const char *name)
 {
-	char err[512], *path;
-	struct scn *scn;
+	char err[512];
+	struct scn *scn = read_scenario(name, err, sizeof(err));
 
-	if (where_scenario(name, &path))
-		return NULL;
-	scn = scn_load(path, err, sizeof(err));
 	if (!scn)
 		complain("%s", err);
-	free(path);
 	return scn;
 }
 
@@ -221,6 +237,15 @@ enum runner_mode need_mode(const char *text)
 	if (strcmp(text, "host"))
 		usage_error("no such mode: %s", text);
 	return RUNNER_HOST;
+}
+
+const struct timing_model *need_timing(const char *text)
+{
+	const struct timing_model *timing = timing_model(text);
+
+	if (!timing)
+		usage_error("no such timing: %s", text);
+	return timing;
 }
 
 void need_profile(const char *name)

@@ -36,7 +36,8 @@ const char *where_kernel(void);
  * Returns 0 and the path in malloc()ed memory; -1 after a line on stderr. */
 int where_scenario(const char *name, char **path);
 
-/* The scenario of that name or path; NULL after a line on stderr. */
+/* The scenario of that name or path; NULL with a line in @err, or on stderr. */
+struct scn *read_scenario(const char *name, char *err, size_t errsize);
 struct scn *load_scenario(const char *name);
 
 /* Names of the corpus' scenarios, sorted, in malloc()ed memory ending with NULL;
@@ -54,13 +55,13 @@ struct argp_state;
  * second one that says where help is. */
 void one_line_errors(struct argp_state *state);
 
-
 /* What option --@what says, from @lo to @hi; else complains and exits. */
 uint64_t parse_count(const char *what, const char *text, uint64_t lo, uint64_t hi);
 
 /* What an option says; else complains and exits. */
 enum cpu_engine need_engine(const char *text);
 enum runner_mode need_mode(const char *text);
+const struct timing_model *need_timing(const char *text);
 void need_profile(const char *name);
 
 #endif
