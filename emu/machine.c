@@ -565,6 +565,18 @@ bool machine_sysreg_write(struct machine *m, uint32_t enc, uint64_t value)
 	return cpu_sysreg_write(machine_core(m), enc, value);
 }
 
+const char *machine_sysreg_name(uint32_t enc, char *buf, size_t size)
+{
+	const struct sysreg_block blocks[MACHINE_BLOCKS] = {
+		pmuv3_sysregs(NULL),
+		gic_ppi_sysregs(NULL),
+		gtimer_sysregs(NULL),
+		machine_ids_sysregs(NULL),
+	};
+
+	return sysreg_name(blocks, MACHINE_BLOCKS, enc, buf, size);
+}
+
 /* Whose redistributor, and where in its SGI_base frame. */
 static struct gic_ppi *redistributor(struct machine *m, uint64_t pa, uint32_t *offset)
 {

@@ -177,6 +177,10 @@ struct cpu *machine_core(struct machine *machine);
 bool machine_sysreg_read(struct machine *machine, uint32_t enc, uint64_t *value);
 bool machine_sysreg_write(struct machine *machine, uint32_t enc, uint64_t value);
 
+/* "pmcr_el0": what every machine calls this system register; @buf of at least 32
+ * bytes. */
+const char *machine_sysreg_name(uint32_t enc, char *buf, size_t size);
+
 /* A 32-bit register of a CPU's redistributor by physical address. False: nothing there. */
 bool machine_mmio_read(struct machine *machine, uint64_t pa, uint32_t *value);
 bool machine_mmio_write(struct machine *machine, uint64_t pa, uint32_t value);

@@ -21,8 +21,7 @@ static void write_event(void *opaque, const struct trace_event *event)
 
 		if (arg && !strcmp(arg, "reg"))
 			fprintf(bus->out, " reg=%s",
-				sysreg_name(bus->machine->cpu[0].blocks, MACHINE_BLOCKS,
-					    (uint32_t)value[i], name, sizeof(name)));
+				machine_sysreg_name((uint32_t)value[i], name, sizeof(name)));
 		else if (arg)
 			fprintf(bus->out, value[i] < 10 ? " %s=%llu" : " %s=0x%llx", arg,
 				(unsigned long long)value[i]);
