@@ -12,7 +12,7 @@
 #include "tools/story-json.h"
 #include "tools/story.h"
 
-enum { COLUMNS = 100, CYCLE_COLUMNS = 12, TAG_COLUMNS = 8, INDENT = CYCLE_COLUMNS + TAG_COLUMNS + 4 };
+enum { COLUMNS = STORY_COLUMNS, CYCLE_COLUMNS = 12, TAG_COLUMNS = 8, INDENT = CYCLE_COLUMNS + TAG_COLUMNS + 4 };
 
 #define PLURAL(n) ((n) == 1 ? "" : "s")
 

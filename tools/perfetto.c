@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's JSON trace ("Trace Event Format"), which ui.perfetto.dev opens: tracks for
- * the task's steps, the exception level, the handler, the line; counters; records as
- * instants with their fields.
+ * Chrome's JSON trace ("Trace Event Format"), which ui.perfetto.dev opens: for each CPU
+ * tracks of the task's steps, the exception level, the handler, the line and records as
+ * instants with their fields; counters.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -15,20 +15,18 @@
 
 enum { PID = 1 };
 enum track { TASK = 1, LEVEL, HANDLER, LINE, RECORDS, TRACKS };
+enum { CPU_TRACKS = 8 }; /* from one CPU's tid to the next one's */
 
 static const char *const track_names[TRACKS] = {
 	[TASK] = "task: agent, by step",
-	[LEVEL] = "CPU 0: exception level",
-	[HANDLER] = "CPU 0: interrupt handler",
+	[LEVEL] = "exception level",
+	[HANDLER] = "interrupt handler",
 	[LINE] = "PMU interrupt line",
 	[RECORDS] = "records",
 };
 
-struct perfetto {
-	FILE *out;
-	const struct code *code;
-	const char *profile;
-	json_t *events;
+/* What is drawn of one CPU. */
+struct lane {
 	bool open[TRACKS];
 	unsigned step;
 	uint64_t cycle, counter[32];
@@ -36,12 +34,22 @@ struct perfetto {
 	struct story_record record;
 };
 
-static void put(struct perfetto *p, uint64_t cycle, const char *phase, unsigned tid,
+struct perfetto {
+	FILE *out;
+	const struct code *code;
+	const char *profile;
+	json_t *events;
+	unsigned cpu; /* whose lane is in hand */
+	unsigned ncpus;
+	struct lane lane[MACHINE_CPUS];
+};
+
+static void put(struct perfetto *p, uint64_t cycle, const char *phase, unsigned track,
 		const char *name, json_t *args)
 {
 	json_t *event = json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "ph", phase, "name", name,
-				  "pid", PID, "tid", (int)tid, "ts", (double)cycle / 1000,
-				  "args", args ? args : json_object());
+				  "pid", PID, "tid", (int)(p->cpu * CPU_TRACKS + track), "ts",
+				  (double)cycle / 1000, "args", args ? args : json_object());
 
 	if (!event || json_array_append_new(p->events, event))
 		abort();
@@ -51,9 +59,11 @@ static void put(struct perfetto *p, uint64_t cycle, const char *phase, unsigned 
 
 static void close_slice(struct perfetto *p, uint64_t cycle, enum track track)
 {
-	if (p->open[track])
+	bool *open = &p->lane[p->cpu].open[track];
+
+	if (*open)
 		put(p, cycle, "E", track, "", NULL);
-	p->open[track] = false;
+	*open = false;
 }
 
 static void open_slice(struct perfetto *p, uint64_t cycle, enum track track,
@@ -61,7 +71,19 @@ static void open_slice(struct perfetto *p, uint64_t cycle, enum track track,
 {
 	close_slice(p, cycle, track);
 	put(p, cycle, "B", track, name, NULL);
-	p->open[track] = true;
+	p->lane[p->cpu].open[track] = true;
+}
+
+static void name_tracks(struct perfetto *p, uint64_t cycle)
+{
+	char name[64];
+
+	for (unsigned i = TASK; i < TRACKS; i++) {
+		snprintf(name, sizeof(name), "CPU %u: %s", p->cpu, track_names[i]);
+		put(p, cycle, "M", i, "thread_name", json_pack("{s:s}", "name", name));
+		put(p, cycle, "M", i, "thread_sort_index",
+		    json_pack("{s:i}", "sort_index", (int)(p->cpu * CPU_TRACKS + i)));
+	}
 }
 
 static void begin(void *opaque, const struct story *story, const struct wave_sample *now,
@@ -71,48 +93,52 @@ static void begin(void *opaque, const struct story *story, const struct wave_sam
 	char name[200];
 
 	(void)now;
+	p->ncpus = story->ncpus;
 	snprintf(name, sizeof(name), "%.100s as %.60s", story->scn->name, p->profile);
 	put(p, cycle, "M", 0, "process_name", json_pack("{s:s}", "name", name));
-	for (unsigned i = TASK; i < TRACKS; i++) {
-		put(p, cycle, "M", i, "thread_name", json_pack("{s:s}", "name", track_names[i]));
-		put(p, cycle, "M", i, "thread_sort_index",
-		    json_pack("{s:i}", "sort_index", (int)i));
-	}
-	open_slice(p, cycle, LEVEL, "EL1");
+	for (p->cpu = 0; p->cpu < p->ncpus; p->cpu++)
+		name_tracks(p, cycle);
 }
 
 /* The low 32 bits: a JSON number holds no more than 53, and Linux writes ones into
  * the upper half. */
 static void put_counters(struct perfetto *p, const struct wave_sample *now, uint64_t cycle)
 {
-	for (unsigned n = 0; n < 32; n++) {
-		char name[48];
+	struct lane *lane = &p->lane[p->cpu];
 
-		if (!(now->present >> n & 1) || (p->known[n] && p->counter[n] == now->counter[n]))
+	for (unsigned n = 0; n < 32; n++) {
+		char reg[32], name[64];
+
+		if (!(now->present >> n & 1) ||
+		    (lane->known[n] && lane->counter[n] == now->counter[n]))
 			continue;
-		if (!p->known[n] && !now->counter[n])
+		if (!lane->known[n] && !now->counter[n])
 			continue; /* not in use yet */
-		regtext_counter(n, name, sizeof(name));
-		strcat(name, "[31:0]");
+		regtext_counter(n, reg, sizeof(reg));
+		if (p->ncpus > 1)
+			snprintf(name, sizeof(name), "CPU %u: %s[31:0]", p->cpu, reg);
+		else
+			snprintf(name, sizeof(name), "%s[31:0]", reg);
 		put(p, cycle, "C", 0, name,
 		    json_pack("{s:I}", "value", (json_int_t)(uint32_t)now->counter[n]));
-		p->known[n] = true;
-		p->counter[n] = now->counter[n];
+		lane->known[n] = true;
+		lane->counter[n] = now->counter[n];
 	}
 }
 
 static json_t *record_args(const struct perfetto *p, const struct story *story)
 {
+	const struct story_record *record = &p->lane[p->cpu].record;
 	json_t *args = json_object();
 
-	for (size_t at = 8; at + 8 <= p->record.nbytes; at += 8) {
-		const char *name = story_record_field(story, &p->record, at / 8);
+	for (size_t at = 8; at + 8 <= record->nbytes; at += 8) {
+		const char *name = story_record_field(story, record, at / 8);
 		uint64_t value;
 		char text[96];
 
 		if (!name)
 			continue;
-		memcpy(&value, p->record.bytes + at, sizeof(value));
+		memcpy(&value, record->bytes + at, sizeof(value));
 		if (!strcmp(name, "ip"))
 			code_name(p->code, value, text, sizeof(text));
 		else if (!strcmp(name, "pid,tid"))
@@ -122,23 +148,26 @@ static json_t *record_args(const struct perfetto *p, const struct story *story)
 			snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 		json_object_set_new(args, name, json_string(text));
 	}
-	json_object_set_new(args, "bytes", json_integer((json_int_t)p->record.nbytes));
 	return args;
 }
 
 static void put_record(struct perfetto *p, const struct story *story,
 		       const struct story_event *event)
 {
+	struct story_record *record = &p->lane[p->cpu].record;
 	struct perf_event_header header;
 	char name[128], who[64];
+	json_t *args;
 
-	story_record_add(story, &p->record, event);
-	if (p->record.left || p->record.nbytes < sizeof(header))
+	story_record_add(story, record, event);
+	if (record->left || record->nbytes < sizeof(header))
 		return;
-	memcpy(&header, p->record.bytes, sizeof(header));
+	memcpy(&header, record->bytes, sizeof(header));
 	snprintf(name, sizeof(name), "%s %.60s", story_record_name(header.type),
 		 story_event_name(story, event->a, who, sizeof(who)));
-	put(p, event->cycle, "i", RECORDS, name, record_args(p, story));
+	args = record_args(p, story);
+	json_object_set_new(args, "bytes", json_integer(header.size));
+	put(p, event->cycle, "i", RECORDS, name, args);
 }
 
 static void put_event(struct perfetto *p, const struct story *story,
@@ -184,12 +213,17 @@ static void event(void *opaque, const struct story *story, const struct wave_sam
 {
 	const struct story_event *e = &story->events[at];
 	struct perfetto *p = opaque;
+	struct lane *lane = &p->lane[e->cpu];
 
-	p->cycle = e->cycle;
-	if (now->step != p->step) {
-		p->step = now->step;
+	p->cpu = e->cpu;
+	now += e->cpu;
+	if (!lane->cycle)
+		open_slice(p, e->cycle, LEVEL, "EL1");
+	lane->cycle = e->cycle;
+	if (now->step != lane->step) {
+		lane->step = now->step;
 		open_slice(p, e->cycle, TASK,
-			   p->step ? story->scn->steps[p->step - 1].words : "start and end");
+			   lane->step ? story->scn->steps[lane->step - 1].words : "start and end");
 	}
 	if (e->kind == TRACE_TAKEN || e->kind == TRACE_EXCEPTION)
 		open_slice(p, e->cycle, LEVEL, "EL1");
@@ -206,8 +240,9 @@ static int end(void *opaque, const struct story *story)
 	int rc;
 
 	(void)story;
-	for (unsigned i = TASK; i < TRACKS; i++)
-		close_slice(p, p->cycle, (enum track)i);
+	for (p->cpu = 0; p->cpu < p->ncpus; p->cpu++)
+		for (unsigned i = TASK; i < TRACKS; i++)
+			close_slice(p, p->lane[p->cpu].cycle, (enum track)i);
 	root = json_pack("{s:o, s:s}", "traceEvents", p->events, "displayTimeUnit", "ns");
 	rc = root ? json_dumpf(root, p->out, JSON_COMPACT | JSON_REAL_PRECISION(15)) : -1;
 	fputc('\n', p->out);

@@ -8,7 +8,10 @@
 
 #include "tools/regtext.h"
 
-enum { REGISTERS = 8 + 2 * PMUV3_MAX_COUNTERS + 8 + 2 * SCN_MAX_EVENTS, NAME = 100 };
+enum {
+	REGISTERS = MACHINE_CPUS * (16 + 2 * PMUV3_MAX_COUNTERS) + 2 * SCN_MAX_EVENTS,
+	NAME = 100
+};
 
 struct change {
 	size_t event;
@@ -22,7 +25,7 @@ struct story_json {
 	char *names[REGISTERS];
 	uint64_t value[REGISTERS];
 	unsigned nregs;
-	struct story_state state;
+	struct story_state state[MACHINE_CPUS];
 	struct change *changes;
 	size_t nchanges, room;
 	bool begun;
@@ -32,7 +35,9 @@ struct story_json {
 struct walk {
 	struct story_json *json;
 	size_t event;
+	unsigned cpu;	     /* whose registers come now */
 	const char *written; /* register that this event writes, "" none */
+	unsigned writer;     /* and on which CPU */
 	uint64_t value;
 	unsigned reg;
 };
@@ -49,18 +54,34 @@ static void add_change(struct story_json *json, size_t event, unsigned reg, uint
 	json->value[reg] = value;
 }
 
+/* "cpu1 pmcr_el0" where there are several CPUs. */
+static char *name_of(const struct walk *walk, const char *name)
+{
+	unsigned ncpus = walk->json->story->ncpus;
+	char text[NAME], *copy;
+
+	if (ncpus > 1 && walk->cpu < ncpus)
+		snprintf(text, sizeof(text), "cpu%u %.80s", walk->cpu, name);
+	else
+		snprintf(text, sizeof(text), "%.80s", name);
+	copy = strdup(text);
+	if (!copy)
+		abort();
+	return copy;
+}
+
 /* A write is on the bus before it has its effect: here it has it. */
 static void see(struct walk *walk, const char *name, uint64_t value)
 {
 	struct story_json *json = walk->json;
 	unsigned reg = walk->reg++;
 
-	if (!strcmp(name, walk->written))
+	if (walk->cpu == walk->writer && !strcmp(name, walk->written))
 		value = walk->value;
 	if (reg >= REGISTERS)
 		return;
 	if (!json->begun) {
-		json->names[reg] = strdup(name);
+		json->names[reg] = name_of(walk, name);
 		json->nregs = reg + 1;
 	}
 	if (!json->begun || json->value[reg] != value)
@@ -78,16 +99,16 @@ static void see_rings(struct walk *walk)
 		if (scn->steps[i].verb != SCN_MMAP || event < 0 || event >= SCN_MAX_EVENTS)
 			continue;
 		snprintf(name, sizeof(name), "%.60s data_head", scn->events[event].name);
-		see(walk, name, walk->json->state.event[event].head);
+		see(walk, name, walk->json->state[0].event[event].head);
 		snprintf(name, sizeof(name), "%.60s data_tail", scn->events[event].name);
-		see(walk, name, walk->json->state.event[event].tail);
+		see(walk, name, walk->json->state[0].event[event].tail);
 	}
 }
 
-static void see_all(struct walk *walk)
+static void see_cpu(struct walk *walk)
 {
-	struct pmuv3 *pmu = &walk->json->story->machine->cpu[0].pmu;
-	const struct story_state *s = &walk->json->state;
+	struct pmuv3 *pmu = &walk->json->story->machine->cpu[walk->cpu].pmu;
+	const struct story_state *s = &walk->json->state[walk->cpu];
 	char name[32];
 
 	pmuv3_settle(pmu);
@@ -111,20 +132,15 @@ static void see_all(struct walk *walk)
 	see(walk, "active", s->active);
 	see(walk, "EL", s->el);
 	see(walk, "PSTATE.I", s->masked);
-	see_rings(walk);
 }
 
-static void watch(void *opaque, struct story *story, size_t at)
+static void see_event(struct story_json *json, size_t at)
 {
+	const struct story *story = json->story;
 	const struct story_event *event = &story->events[at];
-	struct story_json *json = opaque;
-	struct walk walk = { .json = json, .event = at, .written = "" };
+	struct walk walk = { .json = json, .event = at, .writer = event->cpu, .written = "" };
 	char name[32];
 
-	if (json->limit && at >= json->limit)
-		return;
-	if (!json->begun)
-		json->state = story->begin;
 	if (event->kind == TRACE_SYSREG_WRITE) {
 		walk.written = story_reg_name((uint32_t)event->a, name, sizeof(name));
 		walk.value = event->b;
@@ -132,8 +148,22 @@ static void watch(void *opaque, struct story *story, size_t at)
 		if (strstr(walk.written, "set_el") || strstr(walk.written, "clr_el"))
 			walk.written = "";
 	}
-	story_advance(story, &json->state, event);
-	see_all(&walk);
+	for (; walk.cpu < story->ncpus; walk.cpu++) {
+		story_advance(story, &json->state[walk.cpu], event);
+		see_cpu(&walk);
+	}
+	see_rings(&walk);
+}
+
+static void watch(void *opaque, struct story *story, size_t at)
+{
+	struct story_json *json = opaque;
+
+	if (json->limit && at >= json->limit)
+		return;
+	if (!json->begun)
+		memcpy(json->state, story->begin, sizeof(json->state));
+	see_event(json, at);
 	json->begun = true;
 }
 
@@ -194,6 +224,7 @@ static json_t *all_events(const struct story_json *json, const struct code *code
 	for (size_t i = 0; i < end; i++) {
 		const struct story_event *e = &json->story->events[i];
 		char changed[4096] = "";
+		json_t *event;
 		size_t n = 0;
 
 		for (; change < json->nchanges && json->changes[change].event == i; change++)
@@ -201,9 +232,12 @@ static json_t *all_events(const struct story_json *json, const struct code *code
 				n += (size_t)sprintf(changed + n, "%s%u=%llx", n ? "," : "",
 						     json->changes[change].reg,
 						     (unsigned long long)json->changes[change].value);
-		json_array_append_new(events, json_pack("[I, s, i, o, s]", (json_int_t)e->cycle,
-							trace_kind_name(e->kind), (int)e->step,
-							event_args(e, code), changed));
+		event = json_pack("[I, s, i, o, s]", (json_int_t)e->cycle,
+				  trace_kind_name(e->kind), (int)e->step, event_args(e, code),
+				  changed);
+		if (json->story->ncpus > 1)
+			json_array_append_new(event, json_integer(e->cpu));
+		json_array_append_new(events, event);
 	}
 	return events;
 }
@@ -224,9 +258,9 @@ static json_t *one_story(const struct story *story, const struct code *code, siz
 	story_counters(story, n, counters, sizeof(counters));
 	story_brief(story, code, n, brief, sizeof(brief));
 	story_tell(story, code, n, add_line, lines);
-	return json_pack("{s:s, s:s, s:I, s:I, s:o}", "title", counters, "brief", brief,
-			 "first", (json_int_t)o->first, "last", (json_int_t)o->last, "lines",
-			 lines);
+	return json_pack("{s:s, s:s, s:i, s:I, s:I, s:o}", "title", counters, "brief", brief,
+			 "cpu", (int)o->cpu, "first", (json_int_t)o->first, "last",
+			 (json_int_t)o->last, "lines", lines);
 }
 
 int story_json_write(const struct story_json *json, const struct code *code,
@@ -243,9 +277,9 @@ int story_json_write(const struct story_json *json, const struct code *code,
 		json_array_append_new(steps, json_string(story->scn->steps[i].words));
 	for (size_t i = 0; i < story->noverflows && story->overflows[i].last < end; i++)
 		json_array_append_new(stories, one_story(story, code, i));
-	root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "scenario",
-			 story->scn->name, "profile", profile, "overflows",
-			 (json_int_t)story->noverflows, "records", (json_int_t)story->records,
+	root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
+			 "scenario", story->scn->name, "profile", profile, "cpus",
+			 (int)story->ncpus, "overflows", (json_int_t)story->noverflows, "records", (json_int_t)story->records,
 			 "lost", (json_int_t)story->lost, "wakeups", (json_int_t)story->wakeups,
 			 "nevents", (json_int_t)story->nevents, "steps", steps, "registers",
 			 names, "events", all_events(json, code, end), "stories", stories);

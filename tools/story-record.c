@@ -10,7 +10,9 @@ bool story_record_add(const struct story *story, struct story_record *record,
 		      const struct story_event *event)
 {
 	struct perf_event_header header;
-	bool begins = !record->left || record->id != event->a || record->next != event->b;
+	/* a gap: room for a user's stack that could not be read stays as it was */
+	uint64_t gap = event->b - record->next;
+	bool begins = !record->left || record->id != event->a || gap >= record->left;
 	size_t room, n = event->c;
 
 	if (begins) {
@@ -20,9 +22,13 @@ bool story_record_add(const struct story *story, struct story_record *record,
 		record->id = event->a;
 		record->left = header.size;
 		record->nbytes = 0;
+		gap = 0;
 	}
+	record->gap = gap;
 	record->next = event->b + n;
-	record->left = record->left > n ? record->left - n : 0;
+	record->left = record->left > gap + n ? record->left - gap - n : 0;
+	if (gap) /* what is behind it is far from the fields that have names */
+		return false;
 	room = sizeof(record->bytes) - record->nbytes;
 	if (n > room)
 		n = room;

@@ -44,6 +44,15 @@ static void __attribute__((format(printf, 3, 4))) say(struct teller *t, const ch
 
 #define U(x) ((unsigned long long)(x))
 
+/* " of CPU 1" with @word " of", where there are several. */
+static const char *on_cpu(const struct teller *t, const char *word, char *buf)
+{
+	buf[0] = '\0';
+	if (t->story->ncpus > 1)
+		snprintf(buf, NAME, "%s CPU %u", word, t->overflow->cpu);
+	return buf;
+}
+
 static const char *at_pc(const struct teller *t, uint64_t pc, char *buf)
 {
 	code_name(t->code, pc, buf, NAME);
@@ -57,27 +66,6 @@ static const char *who(const struct teller *t, uint64_t id, char *buf)
 
 /* -- before --------------------------------------------------------------- */
 
-/* The event of the scenario whose counter this is: the last one armed there. */
-static int owner_of(const struct story *story, size_t until, unsigned n)
-{
-	char name[32], want[32];
-	uint64_t id = 0;
-
-	regtext_counter(n, want, sizeof(want));
-	for (size_t i = until; i-- > 0;) {
-		const struct story_event *e = &story->events[i];
-
-		if (e->kind != TRACE_SYSREG_WRITE ||
-		    strcmp(story_reg_name((uint32_t)e->a, name, sizeof(name)), want))
-			continue;
-		/* armed just before the write, with nothing in between */
-		if (i && story->events[i - 1].kind == TRACE_ARM)
-			id = story->events[i - 1].a;
-		break;
-	}
-	return story_event_of(story, id);
-}
-
 void story_counters(const struct story *story, size_t n, char *text, size_t size)
 {
 	const struct story_overflow *overflow = &story->overflows[n];
@@ -90,19 +78,22 @@ void story_counters(const struct story *story, size_t n, char *text, size_t size
 
 		if (!(overflow->counters >> c & 1))
 			continue;
-		event = owner_of(story, overflow->first, c);
+		event = story_event_of(story, overflow->before.owner[c]);
 		regtext_counter(c, name, sizeof(name));
 		used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s",
 					 used ? " and " : "", name, event < 0 ? "" : " (",
 					 event < 0 ? "" : story->scn->events[event].name,
 					 event < 0 ? "" : ")");
 	}
+	if (story->ncpus > 1 && used < size)
+		snprintf(text + used, size - used, " of CPU %u", overflow->cpu);
 }
 
 static void tell_armed(struct teller *t, unsigned n)
 {
 	const struct story_state *s = &t->overflow->before;
-	int event = owner_of(t->story, t->overflow->first, n);
+	bool lower = n < PMUV3_CYCLE && story_chained(s, n + 1);
+	int event = story_event_of(t->story, s->owner[n]);
 	struct story_line line = { .event = t->at, .tag = "armed" };
 	char text[TEXT], name[32];
 	size_t used;
@@ -110,10 +101,15 @@ static void tell_armed(struct teller *t, unsigned n)
 	if (!s->written_cycle[n])
 		return;
 	regtext_counter(n, name, sizeof(name));
-	used = (size_t)snprintf(text, sizeof(text), "%s <- 0x%llx: %llu before it wraps", name,
-				U(s->written[n]),
-				U(story_room(n, s->written[n], s->pmcr)));
-	if (event >= 0 && s->event[event].period && used < sizeof(text))
+	if (lower)
+		used = (size_t)snprintf(text, sizeof(text),
+					"%s <- 0x%llx: the lower half of a chain", name,
+					U(s->written[n]));
+	else
+		used = (size_t)snprintf(text, sizeof(text), "%s <- 0x%llx: %llu before %s", name,
+					U(s->written[n]), U(story_room(s, n, s->written)),
+					story_chained(s, n) ? "the chain wraps" : "it wraps");
+	if (!lower && event >= 0 && s->event[event].period && used < sizeof(text))
 		snprintf(text + used, sizeof(text) - used,
 			 "; %s has period %llu, period_left %lld",
 			 t->story->scn->events[event].name, U(s->event[event].period),
@@ -127,18 +123,20 @@ static void tell_armed(struct teller *t, unsigned n)
 
 static void tell_wrap(struct teller *t, const struct story_event *e)
 {
-	char name[32], pc[NAME], insn[NAME];
+	const struct story_event *previous = story_previous(t->story, t->at);
+	char name[32], cpu[NAME], pc[NAME], insn[NAME];
 
 	regtext_counter((unsigned)e->a, name, sizeof(name));
+	on_cpu(t, " of", cpu);
 	if (e->c) {
 		code_insn(t->code, e->c, insn, sizeof(insn));
-		say(t, "wrap", "%s passes its end: 0x%llx after %s%s%s", name, U(e->b),
+		say(t, "wrap", "%s%s passes its end: 0x%llx after %s%s%s", name, cpu, U(e->b),
 		    at_pc(t, e->c, pc), *insn ? ": " : "", insn);
-	} else if (t->at && t->story->events[t->at - 1].kind == TRACE_INJECT) {
-		say(t, "wrap", "%s passes its end: 0x%llx after %llu injected events", name,
-		    U(e->b), U(t->story->events[t->at - 1].b));
+	} else if (previous && previous->kind == TRACE_INJECT) {
+		say(t, "wrap", "%s%s passes its end: 0x%llx after %llu injected events", name, cpu,
+		    U(e->b), U(previous->b));
 	} else {
-		say(t, "wrap", "%s passes its end: 0x%llx, in the kernel (EL1)", name,
+		say(t, "wrap", "%s%s passes its end: 0x%llx, in the kernel (EL1)", name, cpu,
 		    U(e->b));
 	}
 	if (t->state.pmovs >> (e->a & 31) & 1)
@@ -156,13 +154,16 @@ static void tell_flag(struct teller *t, const struct story_event *e, const char 
 
 static void tell_line(struct teller *t, const struct story_event *e)
 {
+	char cpu[NAME];
+
+	on_cpu(t, " on", cpu);
 	if (e->b)
-		say(t, "line", "up: PMCR_EL0.E = 1, PMOVS & PMINTENSET = 0x%llx & 0x%llx",
+		say(t, "line", "up%s: PMCR_EL0.E = 1, PMOVS & PMINTENSET = 0x%llx & 0x%llx", cpu,
 		    U(t->state.pmovs), U(t->state.pminten));
 	else if (!(t->state.pmcr & 1))
-		say(t, "line", "down: PMCR_EL0.E = 0");
+		say(t, "line", "down%s: PMCR_EL0.E = 0", cpu);
 	else
-		say(t, "line", "down: PMOVS & PMINTENSET = 0x%llx & 0x%llx",
+		say(t, "line", "down%s: PMOVS & PMINTENSET = 0x%llx & 0x%llx", cpu,
 		    U(t->state.pmovs), U(t->state.pminten));
 }
 
@@ -207,11 +208,11 @@ static void tell_pending(struct teller *t, const struct story_event *e)
 
 static void tell_taken(struct teller *t, const struct story_event *e)
 {
-	char pc[NAME], pstate[NAME];
+	char cpu[NAME], pc[NAME], pstate[NAME];
 
 	regtext_pstate(e->b, pstate, sizeof(pstate));
-	say(t, "taken", "IRQ vector: ELR_EL1 = 0x%llx (%s), SPSR_EL1 = 0x%llx (%s)", U(e->a),
-	    at_pc(t, e->a, pc), U(e->b), pstate);
+	say(t, "taken", "IRQ vector%s: ELR_EL1 = 0x%llx (%s), SPSR_EL1 = 0x%llx (%s)",
+	    on_cpu(t, " of", cpu), U(e->a), at_pc(t, e->a, pc), U(e->b), pstate);
 }
 
 static void tell_mask(struct teller *t, const struct story_event *e)
@@ -226,6 +227,23 @@ static void tell_mask(struct teller *t, const struct story_event *e)
 
 /* -- the handler ----------------------------------------------------------- */
 
+/* What this write of counter @n means; of a chain Linux writes the upper half first. */
+static void room_of(const struct teller *t, unsigned n, const struct story_event *e,
+		    char *text, size_t size)
+{
+	uint64_t values[32];
+
+	memcpy(values, t->state.written, sizeof(values));
+	values[n] = e->b;
+	if (story_chained(&t->state, n))
+		snprintf(text, size, "the upper half of a chain");
+	else if (n < PMUV3_CYCLE && story_chained(&t->state, n + 1))
+		snprintf(text, size, "%llu before the chain wraps",
+			 U(story_room(&t->state, n + 1, values)));
+	else
+		snprintf(text, size, "%llu before it wraps", U(story_room(&t->state, n, values)));
+}
+
 static void tell_register(struct teller *t, const struct story_event *e, bool write)
 {
 	char name[32], fields[120];
@@ -237,8 +255,7 @@ static void tell_register(struct teller *t, const struct story_event *e, bool wr
 		*strstr(fields, " N=") = '\0'; /* read-only */
 	n = regtext_counter_of(name);
 	if (n >= 0 && write)
-		snprintf(fields, sizeof(fields), "%llu before it wraps",
-			 U(story_room((unsigned)n, e->b, t->state.pmcr)));
+		room_of(t, (unsigned)n, e, fields, sizeof(fields));
 	say(t, write ? "write" : "read", "%s %s 0x%llx%s%s", name, write ? "<-" : "=", U(e->b),
 	    *fields ? ": " : "", fields);
 }
@@ -256,6 +273,7 @@ static void tell_serve(struct teller *t, const struct story_event *e)
  * less what it has counted since, and the next period on top. */
 static void tell_arm(struct teller *t, const struct story_event *e)
 {
+	const struct story_event *previous = story_previous(t->story, t->at);
 	int event = story_event_of(t->story, e->a);
 	const char *name;
 	long long left, counted, after, period = (long long)e->c, now = (long long)e->b;
@@ -263,16 +281,14 @@ static void tell_arm(struct teller *t, const struct story_event *e)
 	char buf[NAME];
 
 	name = who(t, e->a, buf);
-	if (t->at && t->story->events[t->at - 1].kind == TRACE_SERVE)
-		n = (unsigned)t->story->events[t->at - 1].b;
+	if (previous && previous->kind == TRACE_SERVE)
+		n = (unsigned)previous->b;
 	if (event < 0 || n > 31) {
 		say(t, "period", "%s: period_left = %lld of %lld", name, now, period);
 		return;
 	}
 	left = (long long)t->state.event[event].left;
-	counted = (long long)(t->state.read[n] - t->state.written[n]);
-	if (n != PMUV3_CYCLE)
-		counted = (uint32_t)counted;
+	counted = (long long)story_counted(&t->state, n);
 	after = left - counted;
 	if (after > 0 && after == now)
 		say(t, "period", "%s: period_left = %lld - %lld counted = %lld: not over yet",
@@ -340,6 +356,9 @@ static void tell_store(struct teller *t, const struct story_event *e)
 		t->told = 0;
 		say(t, "record", "%llu bytes go to the ring at byte %llu:",
 		    U(t->record.left + e->c), U(e->b));
+	} else if (t->record.gap) {
+		say(t, "record", "%llu bytes more, behind %llu left alone, at byte %llu:", U(e->c),
+		    U(t->record.gap), U(e->b));
 	} else {
 		say(t, "record", "%llu bytes more, at byte %llu:", U(e->c), U(e->b));
 	}
@@ -379,7 +398,8 @@ static void tell_lost(struct teller *t, const struct story_event *e)
 	const struct story_event *head = NULL;
 
 	for (size_t i = t->at + 1; i < t->story->nevents && i < t->at + 4 && !head; i++)
-		if (t->story->events[i].kind == TRACE_HEAD)
+		if (t->story->events[i].kind == TRACE_HEAD &&
+		    t->story->events[i].cpu == e->cpu)
 			head = &t->story->events[i];
 	if (head && ring_size(t, story_ring_of(t->story, head->a)))
 		say(t, "lost", "%s of %llu bytes dropped: the ring holds %llu - 1 bytes and "
@@ -411,8 +431,9 @@ static void tell_other_wrap(struct teller *t)
 	const struct story_overflow *all = t->story->overflows;
 	size_t n = t->number;
 
-	while (n + 1 < t->story->noverflows && all[n + 1].first <= t->at)
-		n++;
+	for (size_t i = n + 1; i < t->story->noverflows && all[i].first <= t->at; i++)
+		if (all[i].cpu == t->overflow->cpu)
+			n = i;
 	say(t, "wrap", "and meanwhile another one: overflow %zu", n + 1);
 }
 
@@ -487,30 +508,10 @@ static void tell(struct teller *t, const struct story_event *e)
 	case TRACE_RECORD: /* its bytes have been told */
 	case TRACE_KINDS:
 		break;
-	default:
-		break;
 	}
 }
 
 /* -- afterwards ------------------------------------------------------------ */
-
-/* The ip of the overflow's first sample; false: it has none. */
-static bool sample_ip(const struct story *story, const struct story_overflow *o, uint64_t *ip)
-{
-	const struct story_event *store = &story->events[o->store];
-	int event = o->samples ? story_event_of(story, store->a) : -1;
-	uint64_t sample, at = 8;
-
-	if (event < 0)
-		return false;
-	sample = story->scn->events[event].attr.sample_type;
-	if (sample & PERF_SAMPLE_IDENTIFIER)
-		at += 8;
-	if (!(sample & PERF_SAMPLE_IP) || store->c < at + 8)
-		return false;
-	memcpy(ip, story->bytes + store->data + at, 8);
-	return true;
-}
 
 static void tell_skid(struct teller *t)
 {
@@ -537,6 +538,21 @@ static void tell_skid(struct teller *t)
 	}
 }
 
+/* As they were written. */
+static void tell_all_armed(struct teller *t)
+{
+	const struct story_state *s = &t->overflow->before;
+
+	for (unsigned c = 0; c < 32; c++) {
+		bool chain = c + 1 < PMUV3_CYCLE && story_chained(s, c + 1);
+
+		if (chain && t->overflow->counters >> c & 3)
+			tell_armed(t, c + 1);
+		if (t->overflow->counters >> c & 1 && !story_chained(s, c))
+			tell_armed(t, c);
+	}
+}
+
 void story_tell(const struct story *story, const struct code *code, size_t n,
 		story_line_fn fn, void *opaque)
 {
@@ -551,31 +567,48 @@ void story_tell(const struct story *story, const struct code *code, size_t n,
 		.at = story->overflows[n].first,
 	};
 
-	for (unsigned c = 0; c < 32; c++)
-		if (t.overflow->counters >> c & 1)
-			tell_armed(&t, c);
+	tell_all_armed(&t);
 	for (; t.at <= t.overflow->last; t.at++) {
-		tell(&t, &story->events[t.at]);
+		if (story->events[t.at].cpu == t.overflow->cpu)
+			tell(&t, &story->events[t.at]);
 		story_advance(story, &t.state, &story->events[t.at]);
 	}
 	tell_skid(&t);
+}
+
+/* Its counters, by the first one's name where they are many. */
+static void few_counters(const struct story *story, size_t n, char *text, size_t size)
+{
+	const struct story_overflow *o = &story->overflows[n];
+	unsigned counter = (unsigned)__builtin_ctz(o->counters);
+	char name[32];
+
+	regtext_counter(counter, name, sizeof(name));
+	snprintf(text, size, "%s and %d more", name, __builtin_popcount(o->counters) - 1);
+	if (story->ncpus > 1)
+		snprintf(text + strlen(text), size - strlen(text), " of CPU %u", o->cpu);
 }
 
 void story_brief(const struct story *story, const struct code *code, size_t n, char *text,
 		 size_t size)
 {
 	const struct story_overflow *o = &story->overflows[n];
-	char counters[NAME], ip_text[NAME] = "none", skid[32] = "-";
-	uint64_t ip, head = 0;
+	char counters[2 * NAME], ip_text[NAME] = "none", skid[32] = "-";
+	uint64_t head = 0;
 
-	story_counters(story, n, counters, sizeof(counters));
-	if (sample_ip(story, o, &ip))
-		code_name(code, ip, ip_text, sizeof(ip_text));
+	if (o->has_ip)
+		code_name(code, o->ip, ip_text, sizeof(ip_text));
 	if (o->taken)
 		snprintf(skid, sizeof(skid), "%llu", U(story->events[o->taken].cycle - o->cycle));
 	for (size_t i = o->cleared ? o->cleared : o->last; i <= o->last; i++)
-		if (story->events[i].kind == TRACE_HEAD)
+		if (story->events[i].kind == TRACE_HEAD && story->events[i].cpu == o->cpu)
 			head = story->events[i].b;
-	snprintf(text, size, "overflow %zu: cycle %llu %s skid %s ip %s head %llu%s", n + 1,
-		 U(o->cycle), counters, skid, ip_text, U(head), o->lost ? " LOST" : "");
+	story_counters(story, n, counters, sizeof(counters));
+	for (bool few = false;; few = true) {
+		snprintf(text, size, "overflow %zu: cycle %llu %s skid %s ip %s head %llu%s", n + 1,
+			 U(o->cycle), counters, skid, ip_text, U(head), o->lost ? " LOST" : "");
+		if (few || strlen(text) <= STORY_COLUMNS || !(o->counters & (o->counters - 1)))
+			break;
+		few_counters(story, n, counters, sizeof(counters));
+	}
 }

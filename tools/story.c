@@ -36,32 +36,46 @@ void story_free(struct story *story)
 	free(story->events);
 	free(story->bytes);
 	free(story->overflows);
+	free(story->ids);
 }
 
 /* -- listening ------------------------------------------------------------ */
 
+static void add_id(struct story *story, uint64_t id, unsigned event)
+{
+	for (size_t i = 0; i < story->nids; i++)
+		if (story->ids[i].id == id)
+			return;
+	story->ids = grow(story->ids, &story->ids_room, story->nids + 1, sizeof(*story->ids));
+	story->ids[story->nids++] = (struct story_id){ id, event };
+}
+
 /* An opened event's id, where the agent has just had it stored. */
 static void learn_id(struct story *story, const struct scn_step *step)
 {
-	uint64_t pa;
+	uint64_t pa, id;
 	const void *at;
 
 	if (step->verb != SCN_OPEN || step->event < 0 || step->event >= SCN_MAX_EVENTS ||
-	    story->ids[step->event] ||
 	    !cpu_translate(story->machine->core, step->id_addr, &pa))
 		return;
-	at = machine_ram(story->machine, pa, sizeof(uint64_t));
-	if (at)
-		memcpy(&story->ids[step->event], at, sizeof(uint64_t));
+	at = machine_ram(story->machine, pa, sizeof(id));
+	if (!at)
+		return;
+	memcpy(&id, at, sizeof(id));
+	if (id)
+		add_id(story, id, (unsigned)step->event);
 }
 
-static void look_at_step(struct story *story)
+static void look_at_step(struct story *story, unsigned cpu)
 {
-	unsigned was = story->step;
+	unsigned was = story->step[cpu];
 
-	story->step = expect_step_at(story->scn,
-				     cpu_x(story->machine->core, AGENT_OP_REG));
-	if (was && was != story->step && was <= story->scn->nsteps)
+	if (story->machine->loaded->id != cpu)
+		return; /* its registers are not in the core */
+	story->step[cpu] = expect_step_at(story->scn,
+					  cpu_x(story->machine->core, AGENT_OP_REG));
+	if (was && was != story->step[cpu] && was <= story->scn->nsteps)
 		learn_id(story, &story->scn->steps[was - 1]);
 }
 
@@ -71,14 +85,15 @@ static void on_event(void *opaque, const struct trace_event *event)
 	struct story_event *kept;
 
 	if (event->kind == TRACE_EXCEPTION || event->kind == TRACE_WRAP)
-		look_at_step(story);
+		look_at_step(story, event->cpu);
 	story->events = grow(story->events, &story->room, story->nevents + 1,
 			     sizeof(*story->events));
 	kept = &story->events[story->nevents++];
 	*kept = (struct story_event){
 		.cycle = event->cycle,
 		.kind = event->kind,
-		.step = story->step,
+		.cpu = event->cpu,
+		.step = story->step[event->cpu],
 		.a = event->a,
 		.b = event->b,
 		.c = event->c,
@@ -97,21 +112,25 @@ static void on_event(void *opaque, const struct trace_event *event)
 void story_listen(void *opaque, struct machine *machine, struct host *host)
 {
 	struct story *story = opaque;
-	const struct machine_cpu *cpu;
 
 	(void)host;
 	story->machine = machine;
-	cpu = &story->machine->cpu[0];
-	story->begin = (struct story_state){
-		.pmcr = cpu->pmu.pmcr,
-		.pmcnten = cpu->pmu.pmcnten,
-		.pminten = cpu->pmu.pminten,
-		.pmovs = cpu->pmu.pmovs,
-		.pmr = cpu->gic.pmr,
-		.line = cpu->pmu.level,
-		.masked = true,
-		.el = 1,
-	};
+	story->ncpus = machine->ncpus;
+	for (unsigned i = 0; i < machine->ncpus; i++) {
+		const struct machine_cpu *cpu = &machine->cpu[i];
+
+		story->begin[i] = (struct story_state){
+			.cpu = i,
+			.pmcr = cpu->pmu.pmcr,
+			.pmcnten = cpu->pmu.pmcnten,
+			.pminten = cpu->pmu.pminten,
+			.pmovs = cpu->pmu.pmovs,
+			.pmr = cpu->gic.pmr,
+			.line = cpu->pmu.level,
+			.masked = true,
+			.el = 1,
+		};
+	}
 	if (trace_subscribe(&story->machine->bus, on_event, story))
 		abort(); /* there are more places than listeners in a run */
 }
@@ -120,9 +139,9 @@ void story_listen(void *opaque, struct machine *machine, struct host *host)
 
 int story_event_of(const struct story *story, uint64_t id)
 {
-	for (unsigned i = 0; id && i < story->scn->nevents && i < SCN_MAX_EVENTS; i++)
-		if (story->ids[i] == id)
-			return (int)i;
+	for (size_t i = 0; i < story->nids; i++)
+		if (story->ids[i].id == id)
+			return (int)story->ids[i].event;
 	return -1;
 }
 
@@ -152,19 +171,50 @@ const char *story_event_name(const struct story *story, uint64_t id, char *buf, 
 
 const char *story_reg_name(uint32_t enc, char *buf, size_t size)
 {
-	const struct sysreg_block blocks[] = {
-		pmuv3_sysregs(NULL),
-		gic_ppi_sysregs(NULL),
-	};
-
-	return sysreg_name(blocks, sizeof(blocks) / sizeof(blocks[0]), enc, buf, size);
+	return machine_sysreg_name(enc, buf, size);
 }
 
-uint64_t story_room(unsigned n, uint64_t value, uint64_t pmcr)
+const struct story_event *story_previous(const struct story *story, size_t at)
 {
-	bool wide = pmcr >> (n == PMUV3_CYCLE ? 6 : 7) & 1; /* LC, LP */
+	unsigned cpu = story->events[at].cpu;
 
-	return wide ? -value : (UINT64_C(1) << 32) - (uint32_t)value;
+	while (at-- > 0)
+		if (story->events[at].cpu == cpu)
+			return &story->events[at];
+	return NULL;
+}
+
+/* -- counters -------------------------------------------------------------- */
+
+/* Arm ARM (DDI 0487), D13.4: event CHAIN, 0x1e, counts the overflows of the counter
+ * below, which is an even one. */
+bool story_chained(const struct story_state *state, unsigned n)
+{
+	return n < PMUV3_CYCLE && n % 2 && (state->type[n] & 0xffff) == 0x1e;
+}
+
+static bool is_long(const struct story_state *state, unsigned n)
+{
+	return story_chained(state, n) || (state->pmcr >> (n == PMUV3_CYCLE ? 6 : 7) & 1);
+}
+
+static uint64_t whole(const struct story_state *state, unsigned n, const uint64_t values[32])
+{
+	return story_chained(state, n) ? values[n] << 32 | (uint32_t)values[n - 1] : values[n];
+}
+
+uint64_t story_room(const struct story_state *state, unsigned n, const uint64_t values[32])
+{
+	uint64_t value = whole(state, n, values);
+
+	return is_long(state, n) ? -value : (UINT64_C(1) << 32) - (uint32_t)value;
+}
+
+uint64_t story_counted(const struct story_state *state, unsigned n)
+{
+	uint64_t counted = whole(state, n, state->read) - whole(state, n, state->written);
+
+	return n == PMUV3_CYCLE || is_long(state, n) ? counted : (uint32_t)counted;
 }
 
 /* -- what an event changes ------------------------------------------------ */
@@ -173,10 +223,16 @@ static void write_register(struct story_state *state, uint64_t cycle, const char
 			   uint64_t value)
 {
 	int n = regtext_counter_of(name);
+	unsigned type;
 
+	if (n < 0)
+		state->arming = 0;
 	if (n >= 0) {
 		state->written[n] = value;
 		state->written_cycle[n] = cycle;
+		state->owner[n] = state->arming;
+	} else if (sscanf(name, "pmevtyper%u_el0", &type) == 1) {
+		state->type[type & 31] = value;
 	} else if (!strcmp(name, "pmcr_el0")) {
 		state->pmcr = value;
 	} else if (!strcmp(name, "pmcntenset_el0")) {
@@ -192,12 +248,38 @@ static void write_register(struct story_state *state, uint64_t cycle, const char
 	}
 }
 
+/* What is the same whichever CPU does it. */
+static void advance_rings(const struct story *story, struct story_state *state,
+			  const struct story_event *event)
+{
+	int i;
+
+	if (event->kind == TRACE_ARM) {
+		i = story_event_of(story, event->a);
+		if (i >= 0) {
+			state->event[i].left = event->b;
+			state->event[i].period = event->c;
+		}
+	} else if (event->kind == TRACE_HEAD) {
+		i = story_ring_of(story, event->a);
+		if (i >= 0) {
+			state->event[i].head = event->b;
+			state->event[i].tail = event->c;
+		}
+	}
+}
+
 void story_advance(const struct story *story, struct story_state *state,
 		   const struct story_event *event)
 {
 	char name[32];
-	int i, n;
+	int n;
 
+	advance_rings(story, state, event);
+	if (event->cpu != state->cpu)
+		return;
+	if (event->kind != TRACE_SYSREG_WRITE)
+		state->arming = event->kind == TRACE_ARM ? event->a : 0;
 	switch (event->kind) {
 	case TRACE_FLAG_SET:
 	case TRACE_FLAG_CLEAR:
@@ -236,20 +318,6 @@ void story_advance(const struct story *story, struct story_state *state,
 			       story_reg_name((uint32_t)event->a, name, sizeof(name)),
 			       event->b);
 		break;
-	case TRACE_ARM:
-		i = story_event_of(story, event->a);
-		if (i >= 0) {
-			state->event[i].left = event->b;
-			state->event[i].period = event->c;
-		}
-		break;
-	case TRACE_HEAD:
-		i = story_ring_of(story, event->a);
-		if (i >= 0) {
-			state->event[i].head = event->b;
-			state->event[i].tail = event->c;
-		}
-		break;
 	case TRACE_WRAP:
 	case TRACE_INJECT:
 	case TRACE_RECORD:
@@ -257,32 +325,56 @@ void story_advance(const struct story *story, struct story_state *state,
 	case TRACE_WAKEUP:
 	case TRACE_SERVE:
 	case TRACE_STORE:
+	case TRACE_ARM:
+	case TRACE_HEAD:
 	case TRACE_KINDS:
-		break;
-	default: /* kinds that only boards of several CPUs have */
 		break;
 	}
 }
 
 /* -- cutting -------------------------------------------------------------- */
 
-struct cutter {
-	struct story *story;
+/* What one CPU is in the middle of. */
+struct cutter_cpu {
 	struct story_state state;
 	/* Exceptions that have not returned; true: an interrupt. */
 	bool frame[FRAMES];
 	unsigned depth;
+	struct story_record record;
+	size_t last_wrap; /* 1 + event */
+};
+
+struct cutter {
+	struct story *story;
+	struct cutter_cpu cpu[MACHINE_CPUS];
 	/* Overflows from here on are still open. */
 	size_t open;
-	struct story_record record;
 	uint8_t *phase; /* per overflow: 0 flag set, else 1 + depth of its handler, 255 done */
 	size_t phase_room;
 };
 
 enum { DONE = 255 };
 
+static struct cutter_cpu *cpu_of(struct cutter *cut, size_t at)
+{
+	return &cut->cpu[cut->story->events[at].cpu];
+}
+
+/* The next open overflow of the CPU of event @at, from number @n on; NULL: none. */
+static struct story_overflow *next_open(const struct cutter *cut, size_t at, size_t *n)
+{
+	struct story *story = cut->story;
+
+	for (; *n < story->noverflows; ++*n)
+		if (cut->phase[*n] != DONE &&
+		    story->overflows[*n].cpu == story->events[at].cpu)
+			return &story->overflows[*n];
+	return NULL;
+}
+
 static struct story_overflow *new_overflow(struct cutter *cut, size_t at)
 {
+	const struct story_event *previous = story_previous(cut->story, at);
 	struct story *story = cut->story;
 	struct story_overflow *overflow;
 
@@ -293,24 +385,28 @@ static struct story_overflow *new_overflow(struct cutter *cut, size_t at)
 	overflow = &story->overflows[story->noverflows++];
 	memset(overflow, 0, sizeof(*overflow));
 	overflow->first = at;
+	overflow->cpu = story->events[at].cpu;
 	overflow->cycle = story->events[at].cycle;
 	overflow->pc = story->events[at].c;
-	overflow->injected = at && story->events[at - 1].kind == TRACE_INJECT;
-	overflow->before = cut->state;
+	overflow->injected = previous && previous->kind == TRACE_INJECT;
+	overflow->before = cpu_of(cut, at)->state;
 	return overflow;
 }
 
+/* Wraps of one instruction are next to each other on the bus: one overflow. */
 static void on_wrap(struct cutter *cut, size_t at)
 {
 	struct story *story = cut->story;
 	struct story_overflow *overflow;
 
-	if (at && story->events[at - 1].kind == TRACE_WRAP)
+	if (at && cpu_of(cut, at)->last_wrap == at &&
+	    story->events[at - 1].cycle == story->events[at].cycle)
 		overflow = &story->overflows[story->noverflows - 1];
 	else
 		overflow = new_overflow(cut, at);
 	overflow->counters |= UINT32_C(1) << (story->events[at].a & 31);
 	overflow->last = at;
+	cpu_of(cut, at)->last_wrap = at + 1;
 }
 
 static void close_overflow(struct cutter *cut, size_t n, size_t at)
@@ -323,18 +419,17 @@ static void close_overflow(struct cutter *cut, size_t n, size_t at)
 
 static void on_flag_clear(struct cutter *cut, size_t at)
 {
-	struct story *story = cut->story;
-	bool handler = cut->depth && cut->frame[cut->depth - 1];
+	const struct cutter_cpu *cpu = cpu_of(cut, at);
+	bool handler = cpu->depth && cpu->frame[cpu->depth - 1];
+	struct story_overflow *overflow;
 
-	for (size_t n = cut->open; n < story->noverflows; n++) {
-		struct story_overflow *overflow = &story->overflows[n];
-
-		if (cut->phase[n] || !(overflow->counters & story->events[at].a))
+	for (size_t n = cut->open; (overflow = next_open(cut, at, &n)) != NULL; n++) {
+		if (cut->phase[n] || !(overflow->counters & cut->story->events[at].a))
 			continue;
 		overflow->cleared = at;
 		overflow->last = at;
 		if (handler)
-			cut->phase[n] = (uint8_t)(1 + cut->depth);
+			cut->phase[n] = (uint8_t)(1 + cpu->depth);
 		else
 			close_overflow(cut, n, at);
 	}
@@ -342,46 +437,65 @@ static void on_flag_clear(struct cutter *cut, size_t at)
 
 static void on_taken(struct cutter *cut, size_t at)
 {
-	for (size_t n = cut->open; n < cut->story->noverflows; n++)
-		if (!cut->phase[n] && !cut->story->overflows[n].taken)
-			cut->story->overflows[n].taken = at;
+	struct story_overflow *overflow;
+
+	for (size_t n = cut->open; (overflow = next_open(cut, at, &n)) != NULL; n++)
+		if (!cut->phase[n] && !overflow->taken)
+			overflow->taken = at;
 }
 
 static void on_return(struct cutter *cut, size_t at)
 {
-	for (size_t n = cut->open; n < cut->story->noverflows; n++)
-		if (cut->phase[n] != DONE && cut->phase[n] == 1 + cut->depth)
+	struct cutter_cpu *cpu = cpu_of(cut, at);
+
+	for (size_t n = cut->open; next_open(cut, at, &n); n++)
+		if (cut->phase[n] == 1 + cpu->depth)
 			close_overflow(cut, n, at);
-	if (cut->depth)
-		cut->depth--;
+	if (cpu->depth)
+		cpu->depth--;
+}
+
+/* The ip of a whole SAMPLE. */
+static bool sample_ip(const struct story *story, const struct story_record *record,
+		      uint64_t *ip)
+{
+	for (size_t word = 1; 8 * word + 8 <= record->nbytes && word < 3; word++) {
+		const char *name = story_record_field(story, record, word);
+
+		if (!name || strcmp(name, "ip"))
+			continue;
+		memcpy(ip, record->bytes + 8 * word, sizeof(*ip));
+		return true;
+	}
+	return false;
 }
 
 /* A record belongs to the overflow whose handler wrote it. */
 static void on_output(struct cutter *cut, size_t at)
 {
 	const struct story_event *event = &cut->story->events[at];
-	bool begins = event->kind == TRACE_STORE &&
-		      story_record_add(cut->story, &cut->record, event);
-	uint32_t type;
+	struct story_record *record = &cpu_of(cut, at)->record;
+	struct perf_event_header header = { 0 };
+	struct story_overflow *overflow;
 
-	for (size_t n = cut->open; n < cut->story->noverflows; n++) {
-		struct story_overflow *overflow = &cut->story->overflows[n];
-
-		if (!cut->phase[n] || cut->phase[n] == DONE)
+	if (event->kind == TRACE_STORE) {
+		story_record_add(cut->story, record, event);
+		if (!record->left && record->nbytes >= sizeof(header))
+			memcpy(&header, record->bytes, sizeof(header));
+	}
+	for (size_t n = cut->open; (overflow = next_open(cut, at, &n)) != NULL; n++) {
+		if (!cut->phase[n])
 			continue;
-		if (event->kind == TRACE_LOST)
-			overflow->lost = true;
-		if (!begins || event->c < sizeof(type))
-			continue;
-		memcpy(&type, cut->story->bytes + event->data, sizeof(type));
-		if (type == PERF_RECORD_SAMPLE && !overflow->samples++)
-			overflow->store = at;
+		overflow->lost |= event->kind == TRACE_LOST;
+		if (header.type == PERF_RECORD_SAMPLE && !overflow->samples++)
+			overflow->has_ip = sample_ip(cut->story, record, &overflow->ip);
 	}
 }
 
 static void cut_at(struct cutter *cut, size_t at)
 {
 	const struct story_event *event = &cut->story->events[at];
+	struct cutter_cpu *cpu = cpu_of(cut, at);
 
 	if (event->kind == TRACE_WRAP)
 		on_wrap(cut, at);
@@ -390,8 +504,8 @@ static void cut_at(struct cutter *cut, size_t at)
 	if (event->kind == TRACE_TAKEN)
 		on_taken(cut, at);
 	if (event->kind == TRACE_TAKEN || event->kind == TRACE_EXCEPTION) {
-		if (cut->depth < FRAMES)
-			cut->frame[cut->depth++] = event->kind == TRACE_TAKEN;
+		if (cpu->depth < FRAMES)
+			cpu->frame[cpu->depth++] = event->kind == TRACE_TAKEN;
 	}
 	if (event->kind == TRACE_STORE || event->kind == TRACE_LOST)
 		on_output(cut, at);
@@ -400,13 +514,16 @@ static void cut_at(struct cutter *cut, size_t at)
 	cut->story->records += event->kind == TRACE_RECORD;
 	cut->story->lost += event->kind == TRACE_LOST;
 	cut->story->wakeups += event->kind == TRACE_WAKEUP;
-	story_advance(cut->story, &cut->state, event);
+	for (unsigned i = 0; i < cut->story->ncpus; i++)
+		story_advance(cut->story, &cut->cpu[i].state, event);
 }
 
 void story_cut(struct story *story)
 {
-	struct cutter cut = { .story = story, .state = story->begin };
+	struct cutter cut = { .story = story };
 
+	for (unsigned i = 0; i < story->ncpus; i++)
+		cut.cpu[i].state = story->begin[i];
 	for (size_t i = 0; i < story->nevents; i++)
 		cut_at(&cut, i);
 	free(cut.phase);

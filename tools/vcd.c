@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Value change dump (IEEE 1364-2005, 18.2). Several events of one cycle are one
- * time: what they leave behind is what is written.
+ * time: what they leave behind is what is written. A dump's time only rises, but the
+ * bus tells of one CPU's turn and then of another's: changes are kept and sorted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include "tools/wave.h"
 
 enum {
-	VARS_MAX = 64 + 2 * SCN_MAX_EVENTS,
+	VARS_MAX = MACHINE_CPUS * 48 + 2 * SCN_MAX_EVENTS,
 	ID_FIRST = '!',
 	ID_RANGE = '~' - '!' + 1,
 };
@@ -22,12 +23,20 @@ struct var {
 	uint64_t value, written;
 };
 
+struct change {
+	uint64_t cycle, value;
+	size_t order; /* as it happened */
+	unsigned var;
+};
+
 struct vcd {
 	FILE *out;
 	struct var var[VARS_MAX];
-	unsigned nvars;
+	unsigned nvars, set; /* how many have their value of this event */
 	uint64_t cycle;
-	bool dirty;
+	bool begun;
+	struct change *changes;
+	size_t nchanges, room;
 };
 
 /* One or two printable characters. */
@@ -44,9 +53,12 @@ static const char *id_of(unsigned n, char buf[3])
 
 static void scope(struct vcd *vcd, const char *name)
 {
-	if (vcd->nvars)
-		fputs("$upscope $end\n", vcd->out);
 	fprintf(vcd->out, "$scope module %s $end\n", name);
+}
+
+static void upscope(struct vcd *vcd)
+{
+	fputs("$upscope $end\n", vcd->out);
 }
 
 static void declare(struct vcd *vcd, const char *name, unsigned width)
@@ -59,33 +71,49 @@ static void declare(struct vcd *vcd, const char *name, unsigned width)
 	vcd->var[vcd->nvars++].width = width;
 }
 
-static void write_value(struct vcd *vcd, unsigned n)
+static void write_value(struct vcd *vcd, unsigned n, uint64_t value)
 {
-	const struct var *var = &vcd->var[n];
-	unsigned bit = var->width;
+	unsigned bit = vcd->var[n].width;
 	char id[3];
 
-	if (var->width == 1) {
-		fprintf(vcd->out, "%u%s\n", (unsigned)(var->value & 1), id_of(n, id));
+	if (bit == 1) {
+		fprintf(vcd->out, "%u%s\n", (unsigned)(value & 1), id_of(n, id));
 		return;
 	}
-	while (bit > 1 && !(var->value >> (bit - 1) & 1))
+	while (bit > 1 && !(value >> (bit - 1) & 1))
 		bit--; /* a vector may be shortened on its left */
 	fputc('b', vcd->out);
 	while (bit--)
-		fputc(var->value >> bit & 1 ? '1' : '0', vcd->out);
+		fputc(value >> bit & 1 ? '1' : '0', vcd->out);
 	fprintf(vcd->out, " %s\n", id_of(n, id));
 }
 
-static void set(struct vcd *vcd, unsigned *n, uint64_t value)
+static void keep(struct vcd *vcd, unsigned var, uint64_t value)
 {
-	struct var *var;
+	if (vcd->nchanges == vcd->room) {
+		vcd->room = vcd->room ? 2 * vcd->room : 1024;
+		vcd->changes = realloc(vcd->changes, vcd->room * sizeof(*vcd->changes));
+		if (!vcd->changes)
+			abort();
+	}
+	vcd->changes[vcd->nchanges] = (struct change){ vcd->cycle, value, vcd->nchanges, var };
+	vcd->nchanges++;
+}
 
-	if (*n == vcd->nvars)
+/* The next variable's value, in the order in which they were declared. */
+static void set(struct vcd *vcd, uint64_t value)
+{
+	unsigned n = vcd->set++;
+	struct var *var = &vcd->var[n];
+
+	if (n >= vcd->nvars)
 		return;
-	var = &vcd->var[(*n)++];
-	var->value = var->width < 64 ? value & ((UINT64_C(1) << var->width) - 1) : value;
-	vcd->dirty |= var->value != var->written;
+	value = var->width < 64 ? value & ((UINT64_C(1) << var->width) - 1) : value;
+	if (!vcd->begun)
+		var->written = value;
+	else if (value != var->value)
+		keep(vcd, n, value);
+	var->value = value;
 }
 
 static bool has_ring(const struct story *story, unsigned event)
@@ -97,41 +125,47 @@ static bool has_ring(const struct story *story, unsigned event)
 	return false;
 }
 
+static void set_cpu(struct vcd *vcd, const struct wave_sample *now)
+{
+	const struct story_state *s = &now->state;
+
+	set(vcd, now->step);
+	set(vcd, s->el);
+	set(vcd, s->masked);
+	set(vcd, now->counter[PMUV3_CYCLE]);
+	for (unsigned c = 0; c < PMUV3_CYCLE; c++)
+		if (now->present >> c & 1)
+			set(vcd, now->counter[c]);
+	set(vcd, s->pmcr & 1);
+	set(vcd, s->pmcnten);
+	set(vcd, s->pminten);
+	set(vcd, s->pmovs);
+	set(vcd, s->line);
+	set(vcd, s->pending);
+	set(vcd, s->active);
+	set(vcd, s->pmr);
+}
+
 /* The order here is the order of declare_all(). */
 static void set_all(struct vcd *vcd, const struct story *story, const struct wave_sample *now)
 {
-	const struct story_state *s = &now->state;
-	unsigned n = 0;
-
-	set(vcd, &n, now->step);
-	set(vcd, &n, s->el);
-	set(vcd, &n, s->masked);
-	set(vcd, &n, now->counter[PMUV3_CYCLE]);
-	for (unsigned c = 0; c < PMUV3_CYCLE; c++)
-		if (now->present >> c & 1)
-			set(vcd, &n, now->counter[c]);
-	set(vcd, &n, s->pmcr & 1);
-	set(vcd, &n, s->pmcnten);
-	set(vcd, &n, s->pminten);
-	set(vcd, &n, s->pmovs);
-	set(vcd, &n, s->line);
-	set(vcd, &n, s->pending);
-	set(vcd, &n, s->active);
-	set(vcd, &n, s->pmr);
+	vcd->set = 0;
+	for (unsigned i = 0; i < story->ncpus; i++)
+		set_cpu(vcd, &now[i]);
 	for (unsigned e = 0; e < story->scn->nevents && e < SCN_MAX_EVENTS; e++) {
 		if (!has_ring(story, e))
 			continue;
-		set(vcd, &n, s->event[e].head);
-		set(vcd, &n, s->event[e].tail);
+		set(vcd, now->state.event[e].head);
+		set(vcd, now->state.event[e].tail);
 	}
 }
 
-static void declare_all(struct vcd *vcd, const struct story *story,
-			const struct wave_sample *now)
+static void declare_cpu(struct vcd *vcd, unsigned cpu, const struct wave_sample *now)
 {
-	char name[96];
+	char name[32];
 
-	scope(vcd, "cpu0");
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	scope(vcd, name);
 	declare(vcd, "step", 16);
 	declare(vcd, "el", 2);
 	declare(vcd, "daif_i", 1);
@@ -148,10 +182,22 @@ static void declare_all(struct vcd *vcd, const struct story *story,
 	declare(vcd, "pminten", 32);
 	declare(vcd, "pmovs", 32);
 	declare(vcd, "line", 1);
+	upscope(vcd);
 	scope(vcd, "gic");
 	declare(vcd, "pending", 1);
 	declare(vcd, "active", 1);
 	declare(vcd, "pmr", 8);
+	upscope(vcd);
+	upscope(vcd);
+}
+
+static void declare_all(struct vcd *vcd, const struct story *story,
+			const struct wave_sample *now)
+{
+	char name[96];
+
+	for (unsigned i = 0; i < story->ncpus; i++)
+		declare_cpu(vcd, i, &now[i]);
 	scope(vcd, "ring");
 	for (unsigned e = 0; e < story->scn->nevents && e < SCN_MAX_EVENTS; e++) {
 		if (!has_ring(story, e))
@@ -161,7 +207,7 @@ static void declare_all(struct vcd *vcd, const struct story *story,
 		snprintf(name, sizeof(name), "%.80s_data_tail", story->scn->events[e].name);
 		declare(vcd, name, 64);
 	}
-	fputs("$upscope $end\n", vcd->out);
+	upscope(vcd);
 }
 
 static void begin(void *opaque, const struct story *story, const struct wave_sample *now,
@@ -175,30 +221,9 @@ static void begin(void *opaque, const struct story *story, const struct wave_sam
 		story->scn->name);
 	declare_all(vcd, story, now);
 	fputs("$enddefinitions $end\n", vcd->out);
-	set_all(vcd, story, now);
-	/* what was before the first event */
-	fprintf(vcd->out, "#%" PRIu64 "\n$dumpvars\n", cycle ? cycle - 1 : 0);
-	for (unsigned n = 0; n < vcd->nvars; n++) {
-		write_value(vcd, n);
-		vcd->var[n].written = vcd->var[n].value;
-	}
-	fputs("$end\n", vcd->out);
 	vcd->cycle = cycle;
-	vcd->dirty = false;
-}
-
-static void flush(struct vcd *vcd)
-{
-	if (!vcd->dirty)
-		return;
-	fprintf(vcd->out, "#%" PRIu64 "\n", vcd->cycle);
-	for (unsigned n = 0; n < vcd->nvars; n++) {
-		if (vcd->var[n].value == vcd->var[n].written)
-			continue;
-		write_value(vcd, n);
-		vcd->var[n].written = vcd->var[n].value;
-	}
-	vcd->dirty = false;
+	set_all(vcd, story, now);
+	vcd->begun = true;
 }
 
 static void event(void *opaque, const struct story *story, const struct wave_sample *now,
@@ -206,10 +231,51 @@ static void event(void *opaque, const struct story *story, const struct wave_sam
 {
 	struct vcd *vcd = opaque;
 
-	if (story->events[at].cycle != vcd->cycle)
-		flush(vcd);
 	vcd->cycle = story->events[at].cycle;
 	set_all(vcd, story, now);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* What was before the first change. */
+static void write_first(struct vcd *vcd)
+{
+	uint64_t first = vcd->nchanges ? vcd->changes[0].cycle : vcd->cycle;
+
+	fprintf(vcd->out, "#%" PRIu64 "\n$dumpvars\n", first ? first - 1 : 0);
+	for (unsigned n = 0; n < vcd->nvars; n++)
+		write_value(vcd, n, vcd->var[n].written);
+	fputs("$end\n", vcd->out);
+}
+
+/* The changes of one cycle, from @at on; the first one behind it. */
+static size_t write_cycle(struct vcd *vcd, size_t at)
+{
+	uint64_t cycle = vcd->changes[at].cycle;
+	bool told = false;
+	size_t end = at;
+
+	for (; end < vcd->nchanges && vcd->changes[end].cycle == cycle; end++)
+		vcd->var[vcd->changes[end].var].value = vcd->changes[end].value;
+	for (; at < end; at++) {
+		struct var *var = &vcd->var[vcd->changes[at].var];
+
+		if (var->value == var->written)
+			continue;
+		if (!told)
+			fprintf(vcd->out, "#%" PRIu64 "\n", cycle);
+		told = true;
+		write_value(vcd, vcd->changes[at].var, var->value);
+		var->written = var->value;
+	}
+	return end;
 }
 
 static int end(void *opaque, const struct story *story)
@@ -217,7 +283,13 @@ static int end(void *opaque, const struct story *story)
 	struct vcd *vcd = opaque;
 
 	(void)story;
-	flush(vcd);
+	if (vcd->nchanges)
+		qsort(vcd->changes, vcd->nchanges, sizeof(*vcd->changes), by_time);
+	write_first(vcd);
+	for (size_t at = 0; at < vcd->nchanges;)
+		at = write_cycle(vcd, at);
+	free(vcd->changes);
+	vcd->changes = NULL;
 	return ferror(vcd->out) ? -1 : 0;
 }
 

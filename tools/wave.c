@@ -6,10 +6,8 @@
 #include "tools/regtext.h"
 
 /* What the counters hold at this event, from the device itself. */
-static void read_counters(struct wave_sample *now, struct machine *machine)
+static void read_counters(struct wave_sample *now, struct pmuv3 *pmu)
 {
-	struct pmuv3 *pmu = &machine->cpu[0].pmu;
-
 	pmuv3_settle(pmu);
 	now->present = UINT32_C(1) << PMUV3_CYCLE;
 	now->counter[PMUV3_CYCLE] = pmu->pmccntr;
@@ -32,24 +30,30 @@ static void heed_write(struct wave_sample *now, const struct story_event *event)
 		now->counter[n] = event->b;
 }
 
+static void begin(struct wave *wave, const struct story *story, uint64_t cycle)
+{
+	wave->begun = 1;
+	for (unsigned i = 0; i < story->ncpus; i++)
+		wave->now[i].state = story->begin[i];
+	for (unsigned i = 0; i < wave->nsinks; i++)
+		wave->sink[i]->begin(wave->sink[i]->opaque, story, wave->now, cycle);
+}
+
 void wave_event(void *opaque, struct story *story, size_t at)
 {
 	const struct story_event *event = &story->events[at];
 	struct wave *wave = opaque;
 
-	read_counters(&wave->now, story->machine);
-	if (!wave->begun) {
-		wave->begun = 1;
-		wave->now.state = story->begin;
-		for (unsigned i = 0; i < wave->nsinks; i++)
-			wave->sink[i]->begin(wave->sink[i]->opaque, story, &wave->now,
-					     event->cycle);
-	}
-	heed_write(&wave->now, event);
-	story_advance(story, &wave->now.state, event);
-	wave->now.step = event->step;
+	for (unsigned i = 0; i < story->ncpus; i++)
+		read_counters(&wave->now[i], &story->machine->cpu[i].pmu);
+	if (!wave->begun)
+		begin(wave, story, event->cycle);
+	heed_write(&wave->now[event->cpu], event);
+	for (unsigned i = 0; i < story->ncpus; i++)
+		story_advance(story, &wave->now[i].state, event);
+	wave->now[event->cpu].step = event->step;
 	for (unsigned i = 0; i < wave->nsinks; i++)
-		wave->sink[i]->event(wave->sink[i]->opaque, story, &wave->now, at);
+		wave->sink[i]->event(wave->sink[i]->opaque, story, wave->now, at);
 }
 
 void wave_close(struct wave_sink *sink)

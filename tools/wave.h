@@ -11,7 +11,7 @@
 #include "tools/code.h"
 #include "tools/story.h"
 
-/* The registers and wires at one event. */
+/* The registers and wires of one CPU at one event. */
 struct wave_sample {
 	uint64_t counter[32]; /* pmevcntr<n>, 31: pmccntr */
 	uint32_t present;     /* which of them the machine has */
@@ -19,7 +19,9 @@ struct wave_sample {
 	unsigned step;
 };
 
-/* What a sink is told, in this order: begin, event for each event of the bus, end. */
+/* What a sink is told, in this order: begin, event for each event of the bus, end. @now
+ * has an element for each CPU of the story. The bus keeps each CPU's time; that of the
+ * event of another CPU may be earlier. */
 struct wave_sink {
 	void (*begin)(void *opaque, const struct story *story, const struct wave_sample *now,
 		      uint64_t cycle);
@@ -39,7 +41,7 @@ enum { WAVE_SINKS = 2 };
 
 /* Listens for its story and tells the sinks. Its story's `also`. */
 struct wave {
-	struct wave_sample now;
+	struct wave_sample now[MACHINE_CPUS];
 	unsigned nsinks;
 	struct wave_sink *sink[WAVE_SINKS];
 	int begun;
