@@ -10,15 +10,18 @@ output.
 example: tools/report.py --html report.html --junit junit.xml
 """
 import argparse
+import base64
 import difflib
 import json
 import os
 import re
 import subprocess
 import sys
+import zlib
 import xml.etree.ElementTree as ET
 
-EVENTS_IN_ALL = 40_000
+EVENTS = 20_000  # of a run, in the page
+ALL_RUNS = 3_500_000  # bytes of all of them, packed
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SIDE_LINES = 150  # of a diff's two sides, in the page
@@ -144,10 +147,73 @@ def add_diffs(args, results):
     return diffs
 
 
+def packed(value):
+    """What the page's unpack() unpacks."""
+    text = json.dumps(value, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def fair_share(sizes, total):
+    """What each may have at most, where the small ones leave their rest to the large."""
+    for taken, size in enumerate(sorted(sizes)):
+        share = total // (len(sizes) - taken)
+        if size > share:
+            return share
+        total -= size
+    return max(sizes)
+
+
+def columns(large):
+    """The same by column, which packs better; cycles as differences."""
+    cycle, kind, step, args, changes, *cpu = map(list, zip(*large["events"]))
+    return {**large, "events": {
+        "cycle": [now - before for now, before in zip(cycle, [0] + cycle)], "kind": kind,
+        "step": step, "args": args, "changes": changes, "cpu": cpu[0] if cpu else None}}
+
+
+def window(large, events):
+    """That many events: from the beginning, or where no overflow would be among them,
+    from shortly before the first one."""
+    stories_ = large["stories"]
+    first = 0
+    if stories_ and stories_[0]["last"] >= events:
+        first = max(0, min(stories_[0]["first"] - events // 4, len(large["events"]) - events))
+    kept = [list(event) for event in large["events"][first:first + events]]
+    # what all registers hold there
+    held = dict(change.split("=") for event in large["events"][:first + 1] if event[4]
+                for change in event[4].split(","))
+    kept[0][4] = ",".join(f"{reg}={value}" for reg, value in held.items())
+    moved = [{**s, "first": s["first"] - first, "last": s["last"] - first,
+              "lines": [[line[0] - first, *line[1:]] for line in s["lines"]]}
+             for s in stories_ if first <= s["first"] and s["last"] < first + events]
+    return {**large, "events": kept, "stories": moved, "from": first}
+
+
+def cut(large, size):
+    """A run, or as much of it as packs into about that many bytes."""
+    whole, events = packed(columns(large)), len(large["events"])
+    text = whole
+    while len(text) > size and events > 1:
+        events = max(1, int(events * min(0.95, size / len(text))))
+        text = packed(columns(window(large, events)))
+    return text
+
+
 def stories(args, names):
-    events = args.events or max(1, min(400, EVENTS_IN_ALL // max(1, len(names))))
-    return [json.loads(command(args.pmulab, "explain", name, "--json", "--first",
-                               str(events))) for name in names]
+    """Each run's totals; its events and stories packed, for when it is looked at."""
+    runs, large = [], []
+    for name in names:
+        run = json.loads(command(args.pmulab, "explain", name, "--json", "--first",
+                                 str(args.events)))
+        large.append({key: run.pop(key) for key in ("steps", "registers", "events", "stories")})
+        large[-1]["from"] = 0
+        for n, story in enumerate(large[-1]["stories"], 1):
+            story["n"] = n
+        runs.append(run)
+    share = fair_share([len(packed(columns(run))) for run in large], ALL_RUNS)
+    for run, its in zip(runs, large):
+        run["packed"] = cut(its, share)
+    return runs
 
 
 def deviations(results):
@@ -159,7 +225,7 @@ def html(args, names, results):
     with open(os.path.join(HERE, "report.html"), encoding="utf-8") as file:
         page = file.read()
     diffs = add_diffs(args, results)
-    data = {"runs": stories(args, names), "results": results, "diffs": diffs,
+    data = {"runs": stories(args, names), "results": results, "diffs": packed(diffs),
             "deviations": deviations(results), "first": args.first}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True).replace("</", "<\\/")
     before, after = page.split("@DATA@")
@@ -227,15 +293,15 @@ def arguments():
     parser.add_argument("--html", metavar="FILE", help="write the page there")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON there")
-    parser.add_argument("--events", type=int, metavar="N",
-                        help="events of each run that the page holds (default 400, less "
-                        "from 100 scenarios on: the page stays below 5 MB)")
+    parser.add_argument("--events", type=int, metavar="N", default=EVENTS,
+                        help="events of each run that the page holds at most (default "
+                        "%(default)s; fewer of the longest, so that the page stays below 5 MB)")
     parser.add_argument("--first", default="cycles-nine-fields", metavar="SCENARIO",
                         help="the scenario that the page opens with")
     args = parser.parse_args()
     if not (args.html or args.junit or args.json):
         parser.error("what to write? --html, --junit or --json FILE")
-    if args.events is not None and args.events < 1:
+    if args.events < 1:
         parser.error("--events: at least 1")
     return args
 
