@@ -343,6 +343,20 @@ void kperf_sw_event(struct kperf *perf, struct hal *hal, enum kperf_sw sw, uint6
 	perf->bm->sw_addr = addr;
 }
 
+/* A program whose first event is still open holds the depth of stacks. */
+int kperf_sysctl_check(struct kperf *perf, enum ksys_sysctl name)
+{
+	struct bare_machine *bm = perf->bm;
+
+	return name == KSYS_SYSCTL_MAX_STACK && bm->events && !bm->event[0]->released ? -EBUSY :
+											 0;
+}
+
+void kperf_sysctl_changed(struct kperf *perf, enum ksys_sysctl name)
+{
+	note(perf->bm, "sysctl%d", (int)name);
+}
+
 long kperf_prctl(struct kperf *perf, bool enable)
 {
 	note(perf->bm, enable ? "enable" : "disable");

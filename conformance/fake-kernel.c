@@ -810,6 +810,8 @@ static struct fake_kernel *create(const char *profile, unsigned counters, bool i
 	/* as the recorder sets it: nothing is throttled */
 	fk->sysctl[KSYS_SYSCTL_MAX_SAMPLE_RATE] = 100000000;
 	fk->sysctl[KSYS_SYSCTL_MLOCK_KB] = 516;
+	fk->sysctl[KSYS_SYSCTL_MAX_STACK] = 127;
+	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 8;
 	fk->ncpus = ncpus;
 	fk->irq_wired = irq_wired;
 	ck_assert_int_eq(kperf_create(&fk->sys, profile, &fk->perf), 0);

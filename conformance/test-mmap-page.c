@@ -195,6 +195,37 @@ START_TEST(user_access_stays_until_the_pmu_starts_again)
 }
 END_TEST
 
+/* Linux armv8pmu_proc_user_access_handler(). */
+START_TEST(user_access_ends_with_the_sysctl_on_every_cpu)
+{
+	long fd[2];
+
+	teardown();
+	fk = fk_create_smp("linux-6.1", 6, 2);
+	fk->sysctl[KSYS_SYSCTL_USER_ACCESS] = 1;
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		struct perf_event_attr attr = user_attr(CYCLES, USER_READ);
+
+		attr.disabled = 0;
+		fk_cpu(fk, cpu);
+		if (cpu)
+			fk_switch(fk, &fk->tasks[1]);
+		fd[cpu] = open_attr(attr);
+		ck_assert_uint_eq(fk->pmu.pmuserenr, ALLOWED);
+	}
+	kperf_sysctl_changed(fk->perf, KSYS_SYSCTL_USER_ACCESS);
+	kperf_sysctl_changed(fk->perf, KSYS_SYSCTL_PARANOID);
+	ck_assert_uint_eq(fk->pmu.pmuserenr, ALLOWED);
+	fk->sysctl[KSYS_SYSCTL_USER_ACCESS] = 0;
+	kperf_sysctl_changed(fk->perf, KSYS_SYSCTL_USER_ACCESS);
+	for (unsigned cpu = 2; cpu--;) {
+		fk_cpu(fk, cpu);
+		ck_assert_uint_eq(fk->pmu.pmuserenr, 0);
+		fk_close(fk, fd[cpu]);
+	}
+}
+END_TEST
+
 /* Each update is two steps of the lock. */
 START_TEST(page_lock_is_even_outside)
 {
@@ -238,6 +269,7 @@ int main(void)
 	tcase_add_loop_test(tcase, page_without_the_sysctl, 0, 2);
 	tcase_add_loop_test(tcase, user_access_clears_what_nobody_counts, 0, 2);
 	tcase_add_loop_test(tcase, user_access_stays_until_the_pmu_starts_again, 0, 2);
+	tcase_add_test(tcase, user_access_ends_with_the_sysctl_on_every_cpu);
 	tcase_add_loop_test(tcase, page_lock_is_even_outside, 0, 2);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

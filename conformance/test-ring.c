@@ -319,6 +319,39 @@ static unsigned wakes_of(long fd, unsigned n, unsigned *list, unsigned max)
 	return count;
 }
 
+/* Linux perf_output_wakeup(): since 6.12 the ring's wakeups are told by SIGIO too,
+ * whatever record crossed the watermark; before it samples alone. */
+START_TEST(sigio_of_a_wakeup)
+{
+	static const char *const profiles[] = {"linux-6.1", "linux-6.12"};
+	const uint64_t record[3] = {PERF_RECORD_UNTHROTTLE | UINT64_C(24) << 48};
+	struct perf_output out;
+	long fd;
+
+	teardown();
+	fk = fk_create(profiles[_i], 6, true);
+	fd = open_mapped(ring_attr(TYPE_24));
+	fk->async = true;
+	for (unsigned i = 1; i <= 86; i++) { /* the last is beyond half the ring */
+		ck_assert_uint_eq(fk->wakes, 0);
+		ck_assert_uint_eq(fk->sigio_in, 0);
+		fk_mask(fk);
+		ck_assert(perf_output_begin(&out, &fk->hal, fk->fds[fd],
+					    PERF_RECORD_UNTHROTTLE, 24));
+		perf_output_copy(&out, record, 24);
+		perf_output_end(&out);
+		fk_unmask(fk);
+	}
+	ck_assert_uint_eq(fk->wakes, 1);
+	ck_assert_uint_eq(fk->sigio_in, _i);
+	write_records(fd, 1);
+	ck_assert_uint_eq(fk->sigio_in, _i + 1);
+	ck_assert_uint_eq(fk->sigio_hup, 0);
+	munmap_fd(fd);
+	fk_close(fk, fd);
+}
+END_TEST
+
 static void expect_wakes(struct perf_event_attr attr, unsigned n, const unsigned *want,
 			 unsigned nwant)
 {
@@ -609,6 +642,7 @@ int main(void)
 	tcase_add_test(tcase, wake_at_the_watermark);
 	tcase_add_test(tcase, wake_at_the_watermark_only);
 	tcase_add_test(tcase, wake_by_events);
+	tcase_add_loop_test(tcase, sigio_of_a_wakeup, 0, 2);
 	tcase_add_test(tcase, wake_of_a_redirected_event);
 	tcase_add_test(tcase, wake_does_not_come_for_what_is_dropped);
 	tcase_add_test(tcase, poll_without_a_ring);

@@ -350,6 +350,86 @@ START_TEST(max_stack_beyond_the_limit_is_an_overflow)
 }
 END_TEST
 
+/* Linux get_callchain_buffers(), perf_event_max_stack_handler(). */
+START_TEST(stack_sysctls_are_held_by_events_with_chains)
+{
+	const enum ksys_sysctl depth = KSYS_SYSCTL_MAX_STACK, marks = KSYS_SYSCTL_MAX_CONTEXTS;
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_CALLCHAIN);
+	long fd, other;
+
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), 0);
+	fd = start(attr_of(PERF_SAMPLE_IP), 1);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), 0);
+	close_mapped(fd);
+	fd = start(attr, 1);
+	other = open_attr(attr);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), -EBUSY);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, marks), -EBUSY);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, KSYS_SYSCTL_PARANOID), 0);
+	fk_close(fk, other);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), -EBUSY);
+	close_mapped(fd);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, marks), 0);
+	/* an open that fails holds nothing */
+	attr.sample_max_stack = 128;
+	ck_assert_int_eq(fk_open(fk, &attr, -1), -EOVERFLOW);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), 0);
+	fk->sysctl[depth] = 200;
+	fk_close(fk, open_attr(attr));
+	/* a kmalloc() of 4 MiB and not a byte more */
+	attr.sample_max_stack = 0;
+	fk->sysctl[depth] = 131063;
+	fk_close(fk, open_attr(attr));
+	fk->sysctl[depth] = 131064;
+	ck_assert_int_eq(fk_open(fk, &attr, -1), -ENOMEM);
+	ck_assert_int_eq(kperf_sysctl_check(fk->perf, depth), 0);
+}
+END_TEST
+
+/* Entries of a chain with both parts, of a user stack without callers. */
+static uint64_t entries(uint16_t max_stack)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_CALLCHAIN);
+	long fd;
+
+	attr.exclude_kernel = 0;
+	attr.sample_max_stack = max_stack;
+	fk->user_regs.x[29] = 0;
+	fd = start(attr, 1);
+	fk_inject(fk, CYCLE, PERIOD, 1);
+	fk_record(&ring, 0, record);
+	ck_assert_uint_eq(record[0] >> 48, 8 * (2 + record[1]));
+	close_mapped(fd);
+	return record[1];
+}
+
+START_TEST(stack_sysctls_bound_the_chain)
+{
+	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 2;
+	ck_assert_uint_eq(entries(0), 4);
+	/* no room for the second mark, nor for what it stands before */
+	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 1;
+	ck_assert_uint_eq(entries(0), 2);
+	ck_assert_uint_eq(record[2], PERF_CONTEXT_KERNEL);
+	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 0;
+	ck_assert_uint_eq(entries(0), 0);
+	/* no frames, and both marks */
+	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 8;
+	fk->sysctl[KSYS_SYSCTL_MAX_STACK] = 0;
+	ck_assert_uint_eq(entries(0), 2);
+	ck_assert_uint_eq(record[3], PERF_CONTEXT_USER);
+	for (unsigned i = 0; i < 200; i++) {
+		put_word(FRAME + 16 * i, FRAME + 16 * (i + 1));
+		put_word(FRAME + 16 * i + 8, 0x9000 + i);
+	}
+	fk->sysctl[KSYS_SYSCTL_MAX_STACK] = 16;
+	ck_assert_uint_eq(chain(FRAME, 0), 15);
+	fk->sysctl[KSYS_SYSCTL_MAX_STACK] = 180;
+	ck_assert_uint_eq(chain(FRAME, 150), 149);
+	ck_assert_uint_eq(chain(FRAME, 0), 179);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sample-fields");
@@ -369,6 +449,8 @@ int main(void)
 	tcase_add_test(tcase, stack_is_cut_to_the_largest_record);
 	tcase_add_test(tcase, read_of_a_group_is_of_one_moment);
 	tcase_add_test(tcase, max_stack_beyond_the_limit_is_an_overflow);
+	tcase_add_test(tcase, stack_sysctls_are_held_by_events_with_chains);
+	tcase_add_test(tcase, stack_sysctls_bound_the_chain);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

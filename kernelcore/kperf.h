@@ -14,10 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernelcore/hal.h"
+#include "kernelcore/ksys.h"
 
-struct ksys;
-struct ksys_task;
 struct kperf;
 struct kperf_event;
 
@@ -127,6 +125,12 @@ void kperf_task_free(struct kperf *perf, struct ksys_task *task);
 /* PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: all events that the current task
  * has opened. 0. */
 long kperf_prctl(struct kperf *perf, bool enable);
+
+/* A valid value is about to be written to @name: -EBUSY while events hold what depends
+ * on it (Linux perf_event_max_stack_handler()). */
+int kperf_sysctl_check(struct kperf *perf, enum ksys_sysctl name);
+/* It has been written. */
+void kperf_sysctl_changed(struct kperf *perf, enum ksys_sysctl name);
 
 /* [irq] The hardware counter (0..30, 31: cycle counter) that the event is on
  * now, for the laboratory's injections; -ENOENT when it is on none. */

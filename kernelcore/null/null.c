@@ -104,6 +104,15 @@ void kperf_task_free(struct kperf *perf, struct ksys_task *task)
 {
 }
 
+int kperf_sysctl_check(struct kperf *perf, enum ksys_sysctl name)
+{
+	return 0;
+}
+
+void kperf_sysctl_changed(struct kperf *perf, enum ksys_sysctl name)
+{
+}
+
 long kperf_prctl(struct kperf *perf, bool enable)
 {
 	return 0;

@@ -13,33 +13,90 @@ enum {
 	X_FP = 29
 };
 
-/* Frames count against the limit of the event, context marks do not. */
-struct chain {
-	uint64_t *words; /* their number first */
-	unsigned frames, max;
+enum {
+	/* Linux gets a buffer for each of four levels by one kmalloc() a CPU, which
+	 * gives no more than 4 MiB. */
+	LEVELS = 4,
+	KMALLOC_MAX = 4 << 20,
+	/* A record has no room for more entries, and ksys_alloc() neither. */
+	MAX_ENTRIES = 8191,
 };
 
-int perf_callchain_check(const struct kperf_event *event)
-{
-	const struct perf_event_attr *a = &event->attr.u.a;
+/* Frames count against the limit of the event, marks against that of contexts: behind
+ * a mark for which there is no room nothing is taken any more. */
+struct chain {
+	uint64_t *words; /* their number first */
+	unsigned entries, frames, max, marks, max_marks;
+	bool full;
+};
 
-	return a->sample_type & PERF_SAMPLE_CALLCHAIN &&
-			       a->sample_max_stack > PERF_CHAIN_FRAMES
-		       ? -EOVERFLOW
-		       : 0;
+static void release(struct kperf *perf)
+{
+	for (unsigned i = 0; i < KSYS_MAX_CPUS; i++) {
+		ksys_free(perf->sys, perf->cpus[i].chain);
+		perf->cpus[i].chain = NULL;
+	}
+}
+
+static int allocate(struct kperf *perf)
+{
+	uint64_t entries = (uint64_t)(ksys_sysctl(perf->sys, KSYS_SYSCTL_MAX_STACK) +
+				      ksys_sysctl(perf->sys, KSYS_SYSCTL_MAX_CONTEXTS));
+
+	if (LEVELS * (1 + entries) * sizeof(uint64_t) > KMALLOC_MAX)
+		return -ENOMEM;
+	perf->chain_entries = entries < MAX_ENTRIES ? (unsigned)entries : MAX_ENTRIES;
+	for (unsigned i = 0; i < ksys_ncpus(perf->sys) && i < KSYS_MAX_CPUS; i++) {
+		perf->cpus[i].chain = ksys_alloc(
+			perf->sys, (1 + perf->chain_entries) * sizeof(uint64_t));
+		if (!perf->cpus[i].chain) {
+			release(perf);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int perf_callchain_get(struct kperf *perf, const struct kperf_event *event)
+{
+	int ret = 0;
+
+	if (event->attr.u.a.sample_max_stack >
+	    ksys_sysctl(perf->sys, KSYS_SYSCTL_MAX_STACK))
+		return -EOVERFLOW;
+	if (!perf->chain_events)
+		ret = allocate(perf);
+	perf->chain_events += !ret;
+	return ret;
+}
+
+void perf_callchain_put(struct kperf *perf)
+{
+	if (!--perf->chain_events)
+		release(perf);
+}
+
+static void add(struct chain *chain, uint64_t entry)
+{
+	if (chain->words[0] < chain->entries)
+		chain->words[1 + chain->words[0]++] = entry;
 }
 
 static void add_mark(struct chain *chain, uint64_t mark)
 {
-	chain->words[1 + chain->words[0]++] = mark;
+	chain->full = chain->marks == chain->max_marks;
+	if (chain->full)
+		return;
+	chain->marks++;
+	add(chain, mark);
 }
 
 static bool add_frame(struct chain *chain, uint64_t ip)
 {
-	if (chain->frames == chain->max)
+	if (chain->full || chain->frames == chain->max)
 		return false;
 	chain->frames++;
-	chain->words[1 + chain->words[0]++] = ip;
+	add(chain, ip);
 	return true;
 }
 
@@ -50,7 +107,8 @@ static void add_user(struct ksys *sys, struct chain *chain, const struct hal_reg
 {
 	uint64_t record[2], fp = regs->x[X_FP];
 
-	add_frame(chain, regs->pc);
+	if (!add_frame(chain, regs->pc))
+		return;
 	while (chain->frames < chain->max && fp && !(fp & 7)) {
 		if (ksys_copy_from_user_nofault(sys, record, fp, sizeof(record)))
 			return;
@@ -68,7 +126,12 @@ const uint64_t *perf_callchain(struct perf_cpu *cpu, const struct kperf_event *e
 	const struct perf_event_attr *a = &event->attr.u.a;
 	struct ksys *sys = cpu->perf->sys;
 	const struct ksys_task *current = ksys_current(sys), *target = event->ctx->task;
-	struct chain chain = {.words = cpu->chain, .max = a->sample_max_stack};
+	struct chain chain = {
+		.words = cpu->chain,
+		.entries = cpu->perf->chain_entries,
+		.max = a->sample_max_stack,
+		.max_marks = (unsigned)ksys_sysctl(sys, KSYS_SYSCTL_MAX_CONTEXTS),
+	};
 	struct hal_regs user;
 
 	chain.words[0] = 0;

@@ -7,18 +7,16 @@
 
 #include <stdint.h>
 
+struct kperf;
 struct kperf_event;
 struct perf_cpu;
 struct hal_regs;
 
-enum {
-	PERF_CHAIN_FRAMES = 127, /* kernel.perf_event_max_stack */
-	PERF_CHAIN_CONTEXTS = 8, /* kernel.perf_event_max_contexts_per_stack */
-	PERF_CHAIN_WORDS = 1 + PERF_CHAIN_FRAMES + PERF_CHAIN_CONTEXTS,
-};
-
-/* Linux get_callchain_buffers(): -EOVERFLOW. */
-int perf_callchain_check(const struct kperf_event *event);
+/* Linux get_callchain_buffers(), for an event that has been opened with CALLCHAIN:
+ * -EOVERFLOW: it asks for more frames than there may be; -ENOMEM. Paired with
+ * perf_callchain_put(). Between them both sysctls stay as they are. */
+int perf_callchain_get(struct kperf *perf, const struct kperf_event *event);
+void perf_callchain_put(struct kperf *perf);
 
 /* [irq] The chain of @event at @regs: a word with the number of entries, then
  * these. Valid until this CPU's next. */

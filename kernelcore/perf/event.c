@@ -189,6 +189,8 @@ static void event_free(struct kperf_event *event)
 		perf_event_attach_ring(event, NULL);
 	if (event->accounted)
 		account(event, false);
+	if (event->has_chain)
+		perf_callchain_put(perf);
 	if (event->ctx)
 		perf_ctx_put(event->ctx);
 	ksys_task_put(perf->sys, event->target);
@@ -465,8 +467,10 @@ static int init_pmu(struct kperf_event *event, const struct open_args *args)
 	/* there is no cgroup file system whose fd it could be */
 	if (!ret && args->flags & PERF_FLAG_PID_CGROUP)
 		ret = -EBADF;
-	if (!ret)
-		ret = perf_callchain_check(event);
+	if (!ret && event->attr.u.a.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		ret = perf_callchain_get(perf, event);
+		event->has_chain = !ret;
+	}
 	if (!ret && event->kind == PERF_KIND_HW && perf_event_is_sampling(event) &&
 	    !perf->irq_requested)
 		ret = -EOPNOTSUPP;
@@ -631,7 +635,8 @@ long kperf_open(struct kperf *perf, uint64_t uattr, int32_t pid, int32_t cpu,
 	if (ret)
 		return ret;
 	if (!args.attr.u.a.sample_max_stack)
-		args.attr.u.a.sample_max_stack = PERF_CHAIN_FRAMES;
+		args.attr.u.a.sample_max_stack =
+			(uint16_t)ksys_sysctl(perf->sys, KSYS_SYSCTL_MAX_STACK);
 	opener = perf_task_get(perf, ksys_current(perf->sys));
 	if (!opener)
 		return -ENOMEM;

@@ -102,6 +102,7 @@ struct kperf_event {
 
 	int event_limit; /* IOC_REFRESH's rest, 0: none */
 	bool pending_wakeup, pending_disable;
+	bool has_chain; /* perf_callchain_get() was for it */
 	/* what the next wakeup says by SIGIO, if that was asked for */
 	enum { PERF_KILL_NONE, PERF_KILL_IN, PERF_KILL_HUP } pending_kill;
 	struct ksys_irq_work pending_irq;

@@ -6,6 +6,31 @@
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/policy.h"
 
+int kperf_sysctl_check(struct kperf *perf, enum ksys_sysctl name)
+{
+	bool chain = name == KSYS_SYSCTL_MAX_STACK || name == KSYS_SYSCTL_MAX_CONTEXTS;
+
+	return chain && perf->chain_events ? -EBUSY : 0;
+}
+
+static void disallow_user(void *arg)
+{
+	struct perf_cpu *cpu = arg;
+
+	perf_pmu_user(cpu->hal, cpu->perf->policy, false, 0);
+}
+
+/* Linux armv8pmu_proc_user_access_handler(): what may be read no longer cannot be
+ * either, on any CPU; where it may be is seen to when counters start. */
+void kperf_sysctl_changed(struct kperf *perf, enum ksys_sysctl name)
+{
+	if (name != KSYS_SYSCTL_USER_ACCESS || ksys_sysctl(perf->sys, name))
+		return;
+	for (unsigned i = 0; i < KSYS_MAX_CPUS; i++)
+		if (perf->cpus[i].hal)
+			ksys_cpu_call(perf->sys, i, disallow_user, &perf->cpus[i]);
+}
+
 static bool cpu_init(struct kperf *perf, struct perf_cpu *cpu)
 {
 	size_t size = PERF_SLOTS * sizeof(struct perf_slot);

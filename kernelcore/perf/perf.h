@@ -12,7 +12,6 @@
 
 #include "kernelcore/kperf.h"
 #include "kernelcore/ksys.h"
-#include "kernelcore/perf/callchain.h"
 #include "kernelcore/perf/context.h"
 #include "kernelcore/perf/list.h"
 #include "kernelcore/perf/pmu_armv8.h"
@@ -29,7 +28,7 @@ struct perf_cpu {
 	unsigned disable_depth;	       /* of PMCR.E */
 	unsigned active;	       /* events on counters */
 	bool exclusive;		       /* by a group that wants to be alone */
-	uint64_t chain[PERF_CHAIN_WORDS]; /* the sample's that is being written */
+	uint64_t *chain; /* the sample's that is being written; its length first */
 	uint64_t tick_seq;	       /* ticks so far */
 	unsigned tick_users;	       /* events on counters that need the tick */
 	unsigned throttled;	       /* overflows that did, since the last tick */
@@ -49,6 +48,8 @@ struct kperf {
 	uint32_t time_mult, time_shift; /* CNTVCT_EL0 to ns, for the mmap page */
 	uint64_t next_id;
 	atomic_uint task_events;   /* attached to tasks: 0 is the fast way out */
+	unsigned chain_events;	   /* with call chains; 0: no CPU has a chain */
+	unsigned chain_entries;	   /* that a chain has room for */
 	struct perf_list events;   /* all that exist */
 	struct perf_list tasks;	   /* struct perf_task */
 	atomic_uint sw_enabled[KPERF_SWS]; /* events that exist: 0 is the fast way

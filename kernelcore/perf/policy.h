@@ -42,6 +42,9 @@ struct kperf_policy {
 	/* perf_group_detach() */
 	bool promoted_read_size_stays; /* that of the group it was in */
 
+	/* perf_output_wakeup() */
+	bool wakeup_tells_async; /* O_ASYNC hears of every wakeup, not of samples alone */
+
 	/* perf_event_task_tick() */
 	bool tick_leaders_only; /* else every event of the context */
 	bool tick_starts_twice; /* a throttled event with a frequency, first as it is */

@@ -7,6 +7,7 @@
 #include "kernelcore/ksys.h"
 #include "kernelcore/perf/event.h"
 #include "kernelcore/perf/perf.h"
+#include "kernelcore/perf/policy.h"
 #include "kernelcore/perf/sample.h"
 
 enum {
@@ -86,10 +87,14 @@ static void get_handle(struct perf_output *out)
 static void queue_wakeup(struct perf_output *out)
 {
 	struct kperf_event *event = out->event;
+	struct kperf *perf = event->perf;
 
 	atomic_store_explicit(&out->ring->poll, POLL_DATA, memory_order_relaxed);
 	event->pending_wakeup = true;
-	ksys_irq_work_queue(event->perf->sys, &event->pending_irq);
+	if (perf->policy->wakeup_tells_async && event->pending_kill == PERF_KILL_NONE &&
+	    ksys_sigio_wanted(perf->sys, event->parent ? event->parent : event))
+		event->pending_kill = PERF_KILL_IN;
+	ksys_irq_work_queue(perf->sys, &event->pending_irq);
 }
 
 /*

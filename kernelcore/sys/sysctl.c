@@ -151,12 +151,18 @@ static size_t parse(const char *text, int64_t *value)
 	return (size_t)(p - text);
 }
 
-static long set(struct ksys *sys, unsigned i, int64_t value)
+static long set(struct ksys *sys, enum ksys_sysctl i, int64_t value)
 {
+	int rc;
+
 	if (value < INT32_MIN || value > INT32_MAX || value < knobs[i].min ||
 	    value > knobs[i].max)
 		return -EINVAL;
+	rc = kperf_sysctl_check(sys->perf, i);
+	if (rc)
+		return rc;
 	sys->sysctl[i] = value;
+	kperf_sysctl_changed(sys->perf, i);
 	return 0;
 }
 
