@@ -37,6 +37,10 @@ void decode_id_name(const struct decode_ctx *ctx, uint64_t id, char *text, size_
  * scenario of one task), NULL: none. */
 const char *decode_task_name(const struct decode_ctx *ctx, int seer, uint64_t id);
 
+/* decode-signal.c. What the siginfo_t at @info says, to @out. */
+void decode_siginfo(const struct decode_ctx *ctx, const struct scn_step *step,
+		    const uint8_t *info, struct tt_step *out);
+
 /* Adds what @n bytes of ring hold to @step, records of the events in @writers
  * (bit i: event i). Returns how many records that were. */
 size_t decode_records(const struct decode_ctx *ctx, struct tt_step *step,

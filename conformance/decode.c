@@ -606,6 +606,17 @@ static int decode_step(struct decode_ctx *ctx, const struct scn_step *step,
 	case SCN_MAP:
 		decode_file(ctx, step, out);
 		return 0;
+	case SCN_SIGNAL:
+		if (result <= 0)
+			return 0;
+		if (!data_at(ctx, step->buf, step->buf_size))
+			return fail(ctx, "step %u: its buffer is not in the log",
+				    step->number);
+		decode_siginfo(ctx, step,
+			       data_at(ctx, step->buf + step->buf_size - SCN_SIGINFO_SIZE,
+				       SCN_SIGINFO_SIZE),
+			       out);
+		return 0;
 	case SCN_RDPMC:
 		decode_rdpmc(ctx, step, out);
 		return 0;

@@ -10,6 +10,7 @@
 
 struct match {
 	enum trace_kind kind;
+	bool counters; /* of a write: to a counter, and not of 0, which clears one */
 	unsigned after;
 	struct {
 		bool used;
@@ -57,10 +58,27 @@ static unsigned current_step(const struct expect_watch *watch)
 			      cpu_el(core) ? watch->el0_op : cpu_x(core, AGENT_OP_REG));
 }
 
+static bool is_counter(uint64_t reg)
+{
+	/* PMCCNTR_EL0; PMEVCNTR0_EL0 .. PMEVCNTR30_EL0 */
+	return reg == SYSREG(3, 3, 9, 13, 0) ||
+	       (reg >= SYSREG(3, 3, 14, 8, 0) && reg <= SYSREG(3, 3, 14, 11, 6));
+}
+
+/* What the driver's write_counter() was called with: on a counter of 64 bits it sets
+ * the upper half of a 32-bit value to ones, so that it overflows as well. */
+static bool written(uint64_t want, uint64_t value)
+{
+	return value == want || (want == (uint32_t)want && value == (want | UINT64_MAX << 32));
+}
+
 static bool matches(const struct match *match, const struct trace_event *event)
 {
 	const uint64_t value[3] = { event->a, event->b, event->c };
 
+	if (match->counters)
+		return is_counter(event->a) && event->b &&
+		       (!match->arg[1].used || written(match->arg[1].value, event->b));
 	for (unsigned i = 0; i < 3; i++)
 		if (match->arg[i].used && match->arg[i].value != value[i])
 			return false;
@@ -120,8 +138,12 @@ static int resolve(const struct scn *scn, const struct machine *machine,
 		   const struct scn_expect *expect, struct match *match, char *err,
 		   size_t errsize)
 {
-	int kind = trace_kind_from_name(expect->kind);
+	bool adjust = expect->probe && !strcmp(expect->kind, "perf_adjust_period");
+	int kind = adjust	   ? TRACE_ADJUST
+		   : expect->probe ? TRACE_SYSREG_WRITE
+				   : trace_kind_from_name(expect->kind);
 
+	match->counters = expect->probe && !adjust;
 	if (kind < 0) {
 		snprintf(err, errsize, "%s:%u: no bus event is called %s", scn->file,
 			 expect->line, expect->kind);

@@ -65,6 +65,9 @@ static void lab_note(struct machine *m, const uint64_t *arg)
 	case HAL_NOTE_WAKEUP:
 		trace_emit(&m->bus, m->current->id, TRACE_WAKEUP, arg[2], arg[3], 0);
 		break;
+	case HAL_NOTE_ADJUST:
+		trace_emit(&m->bus, m->current->id, TRACE_ADJUST, arg[2], arg[3], 0);
+		break;
 	case HAL_NOTE_ARMED: /* the kernel keeps its plans itself */
 		break;
 	}

@@ -174,9 +174,12 @@ const char *runner_cannot(const struct scn *scn, enum runner_mode mode)
 		return NULL;
 	if (scn->machine.cpus > 1)
 		return "guest mode has one CPU";
-	for (unsigned i = 0; i < scn->nsteps; i++)
+	for (unsigned i = 0; i < scn->nsteps; i++) {
 		if (scn->steps[i].verb == SCN_AT_HAL)
 			return "at hal: only host mode counts the kernel's operations";
+		if (scn->steps[i].verb == SCN_HOSTILE)
+			return "hostile: only host mode counts the kernel's operations";
+	}
 	return NULL;
 }
 

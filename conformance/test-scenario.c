@@ -128,6 +128,15 @@ static const struct {
 	{"scenario v1\nexpect bus wrap counter\n", "t:2:17: not NAME=VALUE: `counter`"},
 	{"scenario v1\nexpect train wrap\n",
 	 "t:2:8: expect bus or expect probe, not `train`"},
+	{"scenario v1\nhostile c\n", "t:2:9: unknown event: `c`"},
+	{"scenario v1\nevent c hardware/cycles\nhostile c on\n", "t:3:11: unexpected: on"},
+	{"scenario v1\nexpect probe main\n", "t:2:14: no probe stands on `main`"},
+	{"scenario v1\nexpect probe armv8pmu_write_counter val=1\n",
+	 "t:2:37: armv8pmu_write_counter has no number `val=1`"},
+	{"scenario v1\nexpect probe armpmu_event_set_period value=1\n",
+	 "t:2:38: armpmu_event_set_period has no number `value=1`"},
+	{"scenario v1\nexpect probe perf_adjust_period count=x\n",
+	 "t:2:33: perf_adjust_period has no number `count=x`"},
 	{"scenario v1\nmask {\n", "t:2: no block: mask"},
 	{"scenario v1\n}\n", "t:2:1: `}` closes nothing"},
 	{"scenario v1\nrepeat 3\nmask\n", "t:2: `{` missing: repeat N {"},
@@ -160,10 +169,7 @@ static const struct {
 	const char *text, *message;
 } unbuilt[] = {
 	{"deny open\n", "t:3: not built yet: deny"},
-	{"hostile c\n", "t:3: not built yet: hostile"},
 	{"feed samples.txt\n", "t:3: not built yet: feed"},
-	{"expect probe armv8pmu_write_counter value=1\n",
-	 "t:3: not built yet: expect probe"},
 	{"event d armv8_pmuv3/0x11\n", "t:3: not built yet: event type armv8_pmuv3"},
 	{"event d tracepoint/sched:sched_switch\n",
 	 "t:3: not built yet: tracepoint by name"},
@@ -456,6 +462,7 @@ START_TEST(scenario_machine_and_lab_verbs_are_emulator_only)
 		"machine skid=3\n",
 		"expect bus wrap\n",
 		"at hal 1 inject 3 1\n",
+		"hostile c\n",
 	};
 	struct scn *scn = parse(bodies[_i]);
 
@@ -484,6 +491,24 @@ START_TEST(scenario_machine_keys_are_kept)
 }
 END_TEST
 
+/* Real Linux can run it: the recording is corpus/probes'. */
+START_TEST(scenario_expect_probe_is_not_the_emulators_alone)
+{
+	struct scn *scn = parse("yield\n"
+				"expect probe armv8pmu_write_counter value=0xfffffc18 times=3\n"
+				"expect probe perf_adjust_period count=1 nsec=2\n");
+
+	ck_assert_ptr_null(scn->emulator_only);
+	ck_assert_uint_eq(scn->nexpects, 2);
+	ck_assert(scn->expects[0].probe);
+	ck_assert_uint_eq(scn->expects[0].times, 3);
+	ck_assert_uint_eq(scn->expects[0].args[0].value, 0xfffffc18);
+	ck_assert_str_eq(scn->expects[1].kind, "perf_adjust_period");
+	ck_assert_uint_eq(scn->expects[1].after, 1);
+	scn_free(scn);
+}
+END_TEST
+
 START_TEST(scenario_expect_speaks_of_the_step_before)
 {
 	struct scn *scn =
@@ -498,6 +523,7 @@ START_TEST(scenario_expect_speaks_of_the_step_before)
 	ck_assert_uint_eq(scn->expects[1].times, 1);
 	ck_assert_str_eq(scn->expects[1].kind, "sysreg-write");
 	ck_assert_uint_eq(scn->expects[1].nargs, 2);
+	ck_assert(!scn->expects[1].probe);
 	ck_assert_str_eq(scn->expects[1].args[0].name, "reg");
 	ck_assert_str_eq(scn->expects[1].args[0].text, "pmevcntr0_el0");
 	ck_assert(!scn->expects[1].args[0].number);
@@ -535,6 +561,7 @@ static void add_parser(Suite *s)
 	tcase_add_loop_test(tc, scenario_machine_and_lab_verbs_are_emulator_only, 0, 10);
 	tcase_add_test(tc, scenario_machine_keys_are_kept);
 	tcase_add_test(tc, scenario_expect_speaks_of_the_step_before);
+	tcase_add_test(tc, scenario_expect_probe_is_not_the_emulators_alone);
 	tcase_set_timeout(tc, 30);
 	suite_add_tcase(s, tc);
 }

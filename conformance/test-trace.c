@@ -42,6 +42,7 @@ START_TEST(trace_names_are_those_of_the_grammar)
 		"arm",
 		"store",
 		"head",
+		"adjust",
 	};
 
 	ck_assert_uint_eq(sizeof(names) / sizeof(names[0]), TRACE_KINDS);

@@ -32,6 +32,7 @@ static const struct kind_desc kinds[TRACE_KINDS] = {
 	[TRACE_ARM]	     = { "arm",		 { "id", "left", "period" } },
 	[TRACE_STORE]	     = { "store",	 { "id", "at", "bytes" } },
 	[TRACE_HEAD]	     = { "head",	 { "id", "head", "tail" } },
+	[TRACE_ADJUST]	     = { "adjust",	 { "nsec", "count" } },
 };
 /* clang-format on */
 

@@ -41,6 +41,8 @@ enum trace_kind {
 			     * its ring, at byte b since the ring's beginning */
 	TRACE_HEAD,	    /* the kernel published data_head b in event a's ring, where
 			     * data_tail was c */
+	TRACE_ADJUST,	    /* the kernel adjusts a frequency's period, by a = ns and
+			     * b = events in them */
 	TRACE_KINDS,
 };
 

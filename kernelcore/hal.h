@@ -193,6 +193,7 @@ enum hal_note {
 	HAL_NOTE_LOST,	 /* a = PERF_RECORD type, b = bytes dropped */
 	HAL_NOTE_WAKEUP, /* a = event id */
 	HAL_NOTE_ARMED,	 /* a = counter, b = PMCR.E is on again after serving it */
+	HAL_NOTE_ADJUST, /* a = ns, b = events in them, by which a period is adjusted */
 };
 void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b);
 
@@ -220,6 +221,8 @@ enum hal_lab {
 			   * next system call on */
 	HAL_LAB_AT_ARMED, /* args 0..3 as INJECT, when counter args[4] was noted
 			   * HAL_NOTE_ARMED for the args[5]-th time from now */
+	HAL_LAB_HOSTILE,  /* at each [op] from now on, somebody writes over the page at
+			   * physical address args[0]; 0: nobody does any more */
 	HAL_LAB_CALLS,
 };
 long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6]);

@@ -506,6 +506,7 @@ static void tell(struct teller *t, const struct story_event *e)
 		tell_head(t, e);
 		break;
 	case TRACE_RECORD: /* its bytes have been told */
+	case TRACE_ADJUST:
 	case TRACE_KINDS:
 		break;
 	}

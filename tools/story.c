@@ -327,6 +327,7 @@ void story_advance(const struct story *story, struct story_state *state,
 	case TRACE_STORE:
 	case TRACE_ARM:
 	case TRACE_HEAD:
+	case TRACE_ADJUST:
 	case TRACE_KINDS:
 		break;
 	}

@@ -141,5 +141,7 @@
 #define AGENT_LAB_AT_OVF 4 /* arm: right after the handler that served the arg
 			    * 5-th overflow from now of the event of fd arg 4 has
 			    * set PMCR.E again, inject (args 0..3 as INJECT) */
+#define AGENT_LAB_HOSTILE 5 /* while on (arg 1), at each hal operation somebody writes
+			    * over the header page of the ring mapped at arg 0 */
 
 #endif

@@ -246,6 +246,10 @@ unsigned scn_step_ops(const struct scn *scn, const struct scn_step *step,
 	case SCN_AT_HAL:
 	case SCN_AT_OVERFLOW:
 		return lab_ops(scn, step, ops);
+	case SCN_HOSTILE:
+		ops[0] = scn_mapping_op(scn, step, AGENT_SYSCALL, 0, step->arg);
+		ops[0].nr = AGENT_LAB_BASE + AGENT_LAB_HOSTILE;
+		return 1;
 	default:
 		return scn_task_ops(scn, step, ops, visible);
 	}

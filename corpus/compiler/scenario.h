@@ -28,6 +28,7 @@ enum {
 enum {
 	SCN_MAX_EVENTS = 64,
 	SCN_MAX_TASKS = 16, /* AGENT_MAX_TASKS */
+	SCN_SIGINFO_SIZE = 128, /* at the end of a signal step's buffer */
 	SCN_MAX_ARGS = 6
 };
 
@@ -71,6 +72,8 @@ enum scn_verb {
 	SCN_SYSCTL,
 	SCN_FCNTL,
 	SCN_RDPMC,
+	SCN_SIGNAL,
+	SCN_HOSTILE,
 	SCN_VERBS,
 };
 
@@ -212,9 +215,11 @@ struct scn_arg {
 	bool number;
 };
 
-/* expect bus KIND ...: not a step; it speaks of step @after's own events. */
+/* expect bus KIND ..., expect probe FUNCTION ...: not a step; it speaks of step
+ * @after's own events. */
 struct scn_expect {
 	unsigned line;
+	bool probe; /* @kind is a function of Linux's that a kprobe can stand on */
 	unsigned after; /* step number, 0: before the first */
 	char *words;
 	char *kind;

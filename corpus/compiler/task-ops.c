@@ -22,6 +22,7 @@ enum {
 	NR_SCHED_SETAFFINITY = 122,
 	NR_SCHED_YIELD = 124,
 	NR_RT_SIGPROCMASK = 135,
+	NR_RT_SIGTIMEDWAIT = 137,
 	NR_SETUID = 146,
 	NR_PRCTL = 167,
 	NR_GETTID = 178,
@@ -51,6 +52,13 @@ enum {
 #define THREAD_FLAGS 0x00350f00u
 #define CLONE_NEWPID 0x20000000u
 #define AT_FDCWD ((uint64_t)-100)
+
+/* Of a signal's: the set, a time of 0, the siginfo. */
+enum {
+	SIGNAL_TIME = 8,
+	SIGNAL_INFO = SIGNAL_TIME + 16,
+	SIGNAL_SIZE = SIGNAL_INFO + SCN_SIGINFO_SIZE
+};
 
 /* Of an exec's buffer: resume block, argv, envp, the strings. */
 enum {
@@ -289,6 +297,13 @@ static bool simple_op(const struct scn_step *step, struct scn_op *op)
 		op->args[1] = 8;
 		op->args[2] = step->buf;
 		return true;
+	case SCN_SIGNAL: /* the oldest pending one, if any */
+		*op = scn_syscall_op(NR_RT_SIGTIMEDWAIT);
+		op->args[0] = step->buf;
+		op->args[1] = step->buf + SIGNAL_INFO;
+		op->args[2] = step->buf + SIGNAL_TIME;
+		op->args[3] = 8; /* sizeof(sigset_t) */
+		return true;
 	case SCN_TOUCH:
 		*op = scn_memory_op(step->write ? AGENT_DIRTY : AGENT_TOUCH, step->value,
 				    step->n);
@@ -425,6 +440,8 @@ uint64_t scn_task_buffer(const struct scn_step *step)
 		return 16;
 	case SCN_AFFINITY:
 		return 8;
+	case SCN_SIGNAL:
+		return SIGNAL_SIZE;
 	case SCN_PRCTL:
 		return step->text ? strlen(step->text) + 1 : 0;
 	case SCN_MAP:
@@ -493,6 +510,9 @@ void scn_task_fill(const struct scn *scn, const struct scn_step *step, uint8_t *
 	case SCN_SYSCTL:
 		snprintf((char *)buf, PATH_ROOM, "/proc/sys/kernel/%s", step->text);
 		memcpy(buf + PATH_ROOM, step->text2, strlen(step->text2));
+		break;
+	case SCN_SIGNAL:
+		memset(buf, 0xff, SIGNAL_TIME);
 		break;
 	case SCN_FCNTL:
 		if (step->cmd == F_SETFL)

@@ -445,6 +445,12 @@ static int verb_rdpmc(struct parser *p)
 	return 0;
 }
 
+static int verb_signal(struct parser *p)
+{
+	parse_step(p, SCN_SIGNAL);
+	return 0;
+}
+
 const struct parse_verb parse_task_verbs[] = {
 	{"thread", 2, 2, "thread T {", verb_thread, true},
 	{"fork", 2, 2, "fork T {", verb_fork, true},
@@ -467,6 +473,7 @@ const struct parse_verb parse_task_verbs[] = {
 	{"rlimit", 3, 3, "rlimit NAME N", verb_rlimit, false},
 	{"sysctl", 3, 3, "sysctl NAME VALUE", verb_sysctl, false},
 	{"fcntl", 3, 4, "fcntl EV async|sig N|owner TASK", verb_fcntl, false},
+	{"signal", 1, 1, "signal", verb_signal, false},
 	{"rdpmc", 2, 2, "rdpmc EV", verb_rdpmc, false},
 	{"repeat", 2, 2, "repeat N {", NULL, true}, /* parse.c takes it before */
 	{NULL, 0, 0, NULL, NULL, false},

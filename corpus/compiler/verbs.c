@@ -420,6 +420,19 @@ static void emulator_only(struct parser *p, const char *why)
 		p->scn->emulator_only = why;
 }
 
+static int verb_hostile(struct parser *p)
+{
+	struct scn_step *step = mapping_step(p, SCN_HOSTILE);
+
+	if (!step)
+		return -1;
+	emulator_only(p, "hostile");
+	step->arg = p->nwords == 2;
+	if (!step->arg && strcmp(p->words[2].text, "off"))
+		return parse_fail(p, &p->words[2], "unexpected: %s", p->words[2].text);
+	return 0;
+}
+
 /* `inject EV|COUNTER N [el=0|1]` from word @i on. */
 static int inject_words(struct parser *p, unsigned i, struct scn_step *step)
 {
@@ -531,6 +544,7 @@ const struct parse_verb parse_built_verbs[] = {
 	{"peek", 2, 2, "peek EV", verb_peek, false},
 	{"poke", 3, 3, "poke EV FIELD=VALUE", verb_poke, false},
 	{"run", 3, 3, "run WORKLOAD N", verb_run, false},
+	{"hostile", 2, 3, "hostile EV [off]", verb_hostile, false},
 	{"inject", 3, 4, "inject EV|COUNTER N [el=0|1]", verb_inject, false},
 	{"mask", 1, 1, "mask", verb_mask, false},
 	{"unmask", 1, 1, "unmask", verb_unmask, false},

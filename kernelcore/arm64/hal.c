@@ -298,6 +298,7 @@ long hal_lab_call(struct hal *hal, enum hal_lab call, const uint64_t args[6])
 		hal->armed.left = (unsigned)args[5];
 		return 0;
 	case HAL_LAB_AT_OP: /* operations are the host backend's notion */
+	case HAL_LAB_HOSTILE:
 	case HAL_LAB_CALLS:
 		break;
 	}

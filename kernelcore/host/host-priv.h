@@ -65,6 +65,8 @@ struct host {
 	struct plan at_op;
 	struct plan at_armed; /* op counts the notes that are still to come */
 	unsigned armed_counter;
+	uint64_t *hostile;  /* header page of a ring, NULL: nobody scribbles */
+	uint64_t hostile_next; /* random number; the same in each run */
 	bool at_op_pending; /* at_op.op is relative to the next system call */
 	void (*output)(void *opaque, const void *buf, size_t n);
 	void *opaque;

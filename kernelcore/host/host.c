@@ -57,12 +57,42 @@ void host_spend(struct hal *hal, enum op op)
 	machine_spend(hal->machine, cost[op]);
 }
 
+static uint64_t random_word(struct host *host)
+{
+	uint64_t x = host->hostile_next;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return host->hostile_next = x;
+}
+
+/* A reader of the ring who means ill: anything, anywhere on the header page, and always
+ * in the fields that a careless writer would believe. */
+static void scribble(struct host *host)
+{
+	/* struct perf_event_mmap_page: data_head, data_tail, data_offset, data_size,
+	 * aux_head, aux_tail, aux_offset, aux_size */
+	enum { FIRST = 1024 / 8, FIELDS = 8, OTHERS = 4, WORDS = 4096 / 8 };
+	static const uint64_t kinds[] = { 0, UINT64_MAX, 0xffffffff, 0xfff, 1ull << 63, 24 };
+
+	for (unsigned i = 0; i < FIELDS; i++) {
+		uint64_t r = random_word(host), kind = r % 8;
+
+		host->hostile[FIRST + i] = kind < 6 ? kinds[kind] : kind == 6 ? r : r >> 48;
+	}
+	for (unsigned i = 0; i < OTHERS; i++)
+		host->hostile[random_word(host) % WORDS] = random_word(host);
+}
+
 /* The planned overflow comes first. */
 void host_interrupt_point(struct hal *hal, enum op op)
 {
 	struct host *host = hal->host;
 
 	host->ops++;
+	if (host->hostile)
+		scribble(host);
 	if (host->at_op.op == host->ops && !host->at_op_pending) {
 		host->at_op.op = 0;
 		inject(hal, &host->at_op);
@@ -309,6 +339,9 @@ void hal_note(struct hal *hal, enum hal_note note, uint64_t a, uint64_t b)
 	case HAL_NOTE_WAKEUP:
 		trace_emit(bus, hal->cpu->id, TRACE_WAKEUP, a, b, 0);
 		break;
+	case HAL_NOTE_ADJUST:
+		trace_emit(bus, hal->cpu->id, TRACE_ADJUST, a, b, 0);
+		break;
 	case HAL_NOTE_ARMED:
 		if (host->at_armed.op && a == host->armed_counter && !--host->at_armed.op)
 			inject(hal, &host->at_armed);
@@ -375,6 +408,10 @@ static long lab(struct hal *hal, enum hal_lab call, const uint64_t *args)
 			return -EINVAL;
 		host->at_armed = plan_of(args, args[5]);
 		host->armed_counter = (unsigned)args[4];
+		return 0;
+	case HAL_LAB_HOSTILE:
+		host->hostile = args[0] ? hal_phys_to_virt(hal, args[0]) : NULL;
+		host->hostile_next = UINT64_C(0x9e3779b97f4a7c15);
 		return 0;
 	case HAL_LAB_CALLS:
 		break;

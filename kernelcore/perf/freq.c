@@ -106,6 +106,7 @@ static void adjust(struct perf_cpu *cpu, struct kperf_event *event, uint64_t nse
 {
 	struct perf_hw *hw = &event->hw;
 
+	hal_note(cpu->hal, HAL_NOTE_ADJUST, nsec, count);
 	if (!perf_freq_step(hw, event->attr.u.a.sample_freq, nsec, count))
 		return;
 	if (running)

@@ -52,6 +52,7 @@ struct ksys {
 	struct memobj *image; /* the program's file, what exec starts */
 	struct mm *mms; /* all */
 	struct user *users; /* that have locked pages */
+	const void *hostile; /* header page of a ring that the laboratory scribbles on */
 	struct mm *unmapping; /* from which a ring is unmapped now; else NULL */
 	struct sigqueue *sigqueues; /* free */
 	struct file *async_files;   /* that have O_ASYNC */
@@ -83,6 +84,9 @@ int elf_load(struct ksys *sys, struct mm *mm, struct memobj *image, uint64_t *en
 long syscall_dispatch(struct ksys *sys, uint64_t nr, const uint64_t args[6]);
 /* The pending call of @task, which is current, once more. */
 void syscall_again(struct ksys *sys, struct ksys_task *task);
+
+/* The laboratory leaves this page alone, if it is the one: it is about to go. */
+void syscall_end_hostile(struct ksys *sys, const void *page);
 
 /* irq.c */
 void irq_init(struct ksys *sys, struct sys_cpu *cpu);

@@ -154,8 +154,10 @@ static void zap_entry(struct ksys *sys, struct area *area, uint64_t *entry)
 		page_put(sys, page);
 }
 
-static void ring_unmap(struct ksys *sys, struct mm *mm, struct kperf_event *event)
+static void ring_unmap(struct ksys *sys, struct mm *mm, struct kperf_event *event,
+		       void *const *ring)
 {
+	syscall_end_hostile(sys, ring[0]);
 	sys->unmapping = mm;
 	kperf_munmap(event);
 	sys->unmapping = NULL;
@@ -166,7 +168,7 @@ static void area_free(struct ksys *sys, struct mm *mm, struct area *area)
 {
 	for_entries(sys, mm, area, area->start, area->end, zap_entry);
 	if (area->ring)
-		ring_unmap(sys, mm, area->file->event);
+		ring_unmap(sys, mm, area->file->event, area->ring);
 	file_put(sys, area->file);
 	memobj_put(sys, area->obj);
 	ksys_free(sys, area);
@@ -410,7 +412,7 @@ static long map_ring(struct ksys *sys, struct file *file, const uint64_t *a, uin
 		return rc;
 	rc = mm_map(sys, ksys_current(sys)->mm, addr, size, &how);
 	if (rc)
-		ring_unmap(sys, ksys_current(sys)->mm, file->event);
+		ring_unmap(sys, ksys_current(sys)->mm, file->event, how.ring);
 	return rc;
 }
 

@@ -168,6 +168,30 @@ static bool add(struct ksys *sys, struct sigpending *pending, const struct sigin
 	return true;
 }
 
+/* Linux SIG_KERNEL_COREDUMP_MASK: their end comes when they are taken. */
+static bool dumps_core(int signo)
+{
+	const uint64_t set = bit(SIG_QUIT) | bit(SIG_ILL) | bit(SIG_TRAP) | bit(SIG_ABRT) |
+			     bit(SIG_FPE) | bit(SIG_SEGV) | bit(SIG_BUS) | bit(SIG_SYS) |
+			     bit(SIG_XCPU) | bit(SIG_XFSZ);
+
+	return set & bit(signo);
+}
+
+/* Linux complete_signal(): what will be everybody's end is so at once, before the one
+ * who takes it gets to it. */
+static void end_now(struct ksys *sys, struct ksys_task *to, int signo)
+{
+	struct group *group = to->group;
+
+	if (group->exiting || dumps_core(signo) || default_ignores(signo) || stops(signo) ||
+	    to->sig.hand->action[signo - 1].handler != SIG_DFL)
+		return;
+	group->exiting = true;
+	group->status = signo;
+	group_kill(sys, group, NULL);
+}
+
 /* Whoever takes it: the one it was sent to, or any that does not block it. */
 static struct ksys_task *receiver(struct ksys_task *task, int signo, bool group)
 {
@@ -198,8 +222,10 @@ int signal_send(struct ksys *sys, struct ksys_task *task, const struct siginfo *
 		goto out;
 	}
 	to = receiver(task, info->signo, group);
-	if (to)
+	if (to) {
+		end_now(sys, to, info->signo);
 		task_prod(sys, to);
+	}
 out:
 	hal_irq_restore(ksys_hal(sys), flags);
 	return rc;

@@ -18,8 +18,10 @@ struct sys_cpu;
 
 enum {
 	NSIG = 64,
+	SIG_QUIT = 3,
 	SIG_ILL = 4,
 	SIG_TRAP = 5,
+	SIG_ABRT = 6,
 	SIG_BUS = 7,
 	SIG_FPE = 8,
 	SIG_KILL = 9,
@@ -31,6 +33,8 @@ enum {
 	SIG_TTIN = 21,
 	SIG_TTOU = 22,
 	SIG_URG = 23,
+	SIG_XCPU = 24,
+	SIG_XFSZ = 25,
 	SIG_WINCH = 28,
 	SIG_IO = 29,
 	SIG_SYS = 31,

@@ -114,6 +114,35 @@ static long lab_counter(struct ksys *sys, uint64_t fd, uint64_t *counter)
 	return 0;
 }
 
+/* The header page of a ring that is mapped at @va, NULL: none is. */
+static void *header_page(struct ksys *sys, uint64_t va)
+{
+	const struct area *area = mm_area(ksys_current(sys)->mm, va);
+
+	return area && area->ring && area->start == va ? area->ring[0] : NULL;
+}
+
+static long lab_hostile(struct ksys *sys, uint64_t va, bool on)
+{
+	void *page = header_page(sys, va);
+	const uint64_t a[6] = { on && page ? hal_virt_to_phys(ksys_hal(sys), page) : 0 };
+	long rc = page ? hal_lab_call(ksys_hal(sys), HAL_LAB_HOSTILE, a) : -EFAULT;
+
+	if (!rc)
+		sys->hostile = on ? page : NULL;
+	return rc;
+}
+
+void syscall_end_hostile(struct ksys *sys, const void *page)
+{
+	const uint64_t a[6] = { 0 };
+
+	if (sys->hostile != page)
+		return;
+	hal_lab_call(ksys_hal(sys), HAL_LAB_HOSTILE, a);
+	sys->hostile = NULL;
+}
+
 static long sys_lab(struct ksys *sys, unsigned call, const uint64_t *args)
 {
 	bool injects = call == HAL_LAB_INJECT || call == HAL_LAB_AT_OP ||
@@ -123,6 +152,8 @@ static long sys_lab(struct ksys *sys, unsigned call, const uint64_t *args)
 
 	if (call >= HAL_LAB_CALLS)
 		return -ENOSYS;
+	if (call == HAL_LAB_HOSTILE)
+		return lab_hostile(sys, args[0], args[1]);
 	for (int i = 0; i < 6; i++)
 		a[i] = args[i];
 	if (injects && (int64_t)a[0] >= 0)
