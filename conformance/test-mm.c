@@ -451,17 +451,17 @@ START_TEST(fork_without_memory_leaves_nothing)
 	/* nothing fresh, and of the freed ones the first few */
 	bm->sys->pool.end = bm->sys->pool.fresh;
 	for (pages = 0;; pages++) {
-		struct slab_free *rest, **cut = &bm->sys->pool.freed;
+		uint32_t *refs = bm->sys->pool.refs, rest, *cut = &bm->sys->pool.freed;
 
 		for (uint64_t i = 0; i < pages && *cut; i++)
-			cut = &(*cut)->next;
+			cut = &refs[*cut - 1];
 		rest = *cut;
-		*cut = NULL;
+		*cut = 0;
 		child = mm_copy(bm->sys, mm);
 		if (child)
 			mm_put(bm->sys, child);
-		while (*cut)
-			cut = &(*cut)->next;
+		for (cut = &bm->sys->pool.freed; *cut;)
+			cut = &refs[*cut - 1];
 		*cut = rest;
 		ck_assert_uint_eq(bm_pages(bm), used);
 		if (child)

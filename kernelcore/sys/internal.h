@@ -29,12 +29,14 @@ struct slab_free {
 };
 
 /* Pages: never-used ones from [fresh, end) are zero already; freed ones wait
- * on a list and are zeroed when they are given out again. */
+ * on a list and are zeroed when they are given out again. The list's links lie where
+ * the references are counted, so that giving back a page nobody touched, as most of
+ * what is populated, does not touch it. */
 struct page_pool {
 	uint64_t base, fresh, end; /* physical */
 	uint64_t nfreed;
-	uint32_t *refs; /* of user pages, from base on */
-	struct slab_free *freed;
+	uint32_t *refs; /* of user pages, from base on; of freed ones the next, as freed */
+	uint32_t freed; /* the first's number from base on, and 1; 0: none */
 	struct slab_free *slab[SLAB_CLASSES];
 };
 

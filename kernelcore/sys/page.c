@@ -38,17 +38,30 @@ void page_pool_init(struct hal *hal, struct page_pool *pool, uint64_t base, uint
 	pool->end = end;
 }
 
+static uint32_t *page_refs(struct ksys *sys, const void *page)
+{
+	return &sys->pool.refs[(hal_virt_to_phys(ksys_hal(sys), page) - sys->pool.base) >>
+			       PAGE_SHIFT];
+}
+
+static void *take_freed(struct ksys *sys)
+{
+	struct page_pool *pool = &sys->pool;
+	const uint64_t n = pool->freed - 1;
+	void *page = hal_phys_to_virt(ksys_hal(sys), pool->base + (n << PAGE_SHIFT));
+
+	pool->freed = pool->refs[n];
+	pool->nfreed--;
+	return memset(page, 0, PAGE_SIZE);
+}
+
 void *ksys_page_alloc(struct ksys *sys)
 {
 	struct page_pool *pool = &sys->pool;
-	void *page = pool->freed;
+	void *page;
 
-	if (page) {
-		pool->freed = pool->freed->next;
-		pool->nfreed--;
-		memset(page, 0, PAGE_SIZE);
-		return page;
-	}
+	if (pool->freed)
+		return take_freed(sys);
 	if (pool->end - pool->fresh < PAGE_SIZE)
 		return NULL;
 	page = hal_phys_to_virt(ksys_hal(sys), pool->fresh);
@@ -58,22 +71,16 @@ void *ksys_page_alloc(struct ksys *sys)
 
 void ksys_page_free(struct ksys *sys, void *page)
 {
-	struct slab_free *item = page;
+	uint32_t *refs = page_refs(sys, page);
 
-	item->next = sys->pool.freed;
-	sys->pool.freed = item;
+	*refs = sys->pool.freed;
+	sys->pool.freed = (uint32_t)(refs - sys->pool.refs) + 1;
 	sys->pool.nfreed++;
 }
 
 uint64_t page_pool_used(const struct page_pool *pool)
 {
 	return (pool->fresh - pool->base) / PAGE_SIZE - pool->nfreed;
-}
-
-static uint32_t *page_refs(struct ksys *sys, const void *page)
-{
-	return &sys->pool.refs[(hal_virt_to_phys(ksys_hal(sys), page) - sys->pool.base) >>
-			       PAGE_SHIFT];
 }
 
 void *page_new(struct ksys *sys)
