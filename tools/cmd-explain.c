@@ -41,8 +41,7 @@ static unsigned long positive(const char *arg, const char *what)
 
 	if (*arg >= '0' && *arg <= '9' && !*end && n)
 		return n;
-	complain("not a number of %s: %s", what, arg);
-	exit(EXIT_USAGE);
+	usage_error("%s: not a number from 1 on: %s", what, arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -54,10 +53,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		one_line_errors(state);
 		break;
 	case 'n':
-		args->event = positive(arg, "an overflow");
+		args->event = positive(arg, "--event");
 		break;
 	case 'f':
-		args->first = positive(arg, "events");
+		args->first = positive(arg, "--first");
 		break;
 	case 'j':
 		args->json = true;
@@ -78,6 +77,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_NO_ARGS:
 		usage_error("which scenario? See --help");
+		break;
+	case ARGP_KEY_SUCCESS:
+		if (args->json && (args->event || args->brief))
+			usage_error("--json tells all overflows: not with --event or --brief");
+		if (args->first && !args->json)
+			usage_error("--first is for --json");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
