@@ -33,7 +33,7 @@ refuses() {
 	[ "$got" -eq "$status" ] || verdict=no
 	[ "$(wc -l <"$work/stderr")" -eq 1 ] || verdict=no
 	grep -q -- "$pattern" "$work/stderr" || verdict=no
-	[ -z "$(find "$work/out" -type f 2>/dev/null)" ] || verdict=no
+	[ ! -e "$work/out" ] || verdict=no
 	result "$verdict" "$name"
 	[ "$verdict" = ok ] || sed "s/^/# exit $got: /" "$work/stderr"
 }
@@ -62,6 +62,12 @@ refuses 'missing scenario' 2 'none.scn: no such scenario' none
 refuses 'unknown verb' 2 'bad.scn:2:.*frob' "$work/bad.scn"
 refuses 'folder that cannot be made' 2 'file/out: cannot be made' --out "$work/file/out" \
 	"$work/emulator.scn"
+
+verdict=no
+"$recorder" --build "$build" --out "$work/out" "$work/emulator.scn" >"$work/stdout" 2>"$work/stderr"
+[ $? -eq 1 ] && grep -q 'no scenario that real Linux can run' "$work/stderr" &&
+	[ ! -e "$work/out" ] && verdict=ok
+result $verdict 'nothing that real Linux can run'
 
 verdict=no
 if "$recorder" --help >"$work/stdout" 2>"$work/stderr" && [ ! -s "$work/stderr" ] &&
