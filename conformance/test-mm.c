@@ -379,13 +379,13 @@ START_TEST(locked_pages_are_a_users_then_an_address_spaces)
 	ck_assert_uint_eq(c.user_pages, 4);
 	ksys_unlock_pages(bm->sys, &c);
 	/* whoever unmaps last gets back what was pinned, if it was not his */
+	task->mm = mm;
 	bm->sys->unmapping = child;
 	ksys_unlock_pages(bm->sys, &a);
 	bm->sys->unmapping = NULL;
 	ck_assert_uint_eq(child->pinned, (uint64_t)-2);
 	ck_assert_uint_eq(mm->pinned, 4);
 	task->cred.uid = 0;
-	task->mm = mm;
 	ksys_unlock_pages(bm->sys, &b);
 	ck_assert_ptr_null(bm->sys->users);
 	mm_put(bm->sys, child);

@@ -154,6 +154,30 @@ START_TEST(counts_are_conserved_under_any_schedule)
 }
 END_TEST
 
+/* As many as MACHINE_CPUS: more tasks than those, and fewer. */
+START_TEST(counts_are_conserved_on_5_to_8_cpus)
+{
+	uint64_t used = 0;
+
+	for (unsigned long seed = 1; seed <= 48; seed++) {
+		struct mill_config mill = config_of(seed);
+		struct run run, again;
+
+		mill.cpus = 5 + seed % 4;
+		mill.tasks = 2 + seed / 4 % 12;
+		go(&run, &mill, seed % 3 ? seed : 0, CPU_ENGINE_BLOCK);
+		check_sums(&run, seed);
+		ck_assert_uint_eq(run.cpus_used >> mill.cpus, 0);
+		used |= run.cpus_used;
+		if (seed % 6)
+			continue;
+		go(&again, &mill, seed % 3 ? seed : 0, CPU_ENGINE_STEP);
+		ck_assert_msg(run.hash == again.hash, "seed %lu", seed);
+	}
+	ck_assert_uint_eq(used, 0xff);
+}
+END_TEST
+
 /* No seed: ticks, FIFO, places by load. */
 START_TEST(counts_are_conserved_under_the_plain_schedule)
 {
@@ -211,6 +235,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, counts_are_conserved_under_any_schedule);
 	if (argc == 1) {
 		tcase_add_test(tcase, counts_are_conserved_under_the_plain_schedule);
+		tcase_add_test(tcase, counts_are_conserved_on_5_to_8_cpus);
 		tcase_add_test(tcase, the_same_run_twice_is_the_same_trace);
 		tcase_add_test(tcase, both_engines_give_one_trace_on_1_2_and_4_cpus);
 	}
