@@ -19,6 +19,7 @@ import subprocess
 import sys
 import zlib
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 
 EVENTS = 20_000  # of a run, in the page
 ALL_RUNS = 3_500_000  # bytes of all of them, packed
@@ -128,20 +129,28 @@ def around_differences(rows):
     return rows[start:start + SIDE_LINES]
 
 
+def in_parallel(function, items):
+    """[function(item)]; the work is that of other programs."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
 def add_diffs(args, results):
-    diffs, known, runs = [], {}, {}
+    diffs, known, compared = [], {}, []
     for result in results:
         result["diff"] = None
         folder = result["golden"].rpartition(" vs ")[2]
         path = os.path.join(args.corpus, "golden", folder, result["scenario"] + ".golden")
-        if not os.path.exists(path):
-            continue
-        who = (result["scenario"], result["profile"])
-        if who not in runs:
-            runs[who] = body_of(command(args.pmulab, "run", who[0], "--profile", who[1],
-                                        may_differ=True))
+        if os.path.exists(path):
+            compared.append((result, path))
+    who = list(dict.fromkeys((r["scenario"], r["profile"]) for r, _ in compared))
+    runs = dict(zip(who, in_parallel(
+        lambda w: body_of(command(args.pmulab, "run", w[0], "--profile", w[1],
+                                  may_differ=True)), who)))
+    for result, path in compared:
         with open(path, encoding="ascii") as file:
-            rows = side_by_side(body_of(file.read()), runs[who])
+            rows = side_by_side(body_of(file.read()),
+                                runs[result["scenario"], result["profile"]])
         shown = around_differences(rows)
         key = json.dumps(shown)
         if key not in known:
@@ -205,18 +214,17 @@ def cut(large, size):
 
 def stories(args, names):
     """Each run's totals; its events and stories packed, for when it is looked at."""
-    runs, large = [], []
-    for name in names:
-        run = json.loads(command(args.pmulab, "explain", name, "--json", "--first",
-                                 str(args.events)))
+    large = []
+    runs = in_parallel(lambda name: json.loads(command(
+        args.pmulab, "explain", name, "--json", "--first", str(args.events))), names)
+    for run in runs:
         large.append({key: run.pop(key) for key in ("steps", "registers", "events", "stories")})
         large[-1]["from"] = 0
         for n, story in enumerate(large[-1]["stories"], 1):
             story["n"] = n
-        runs.append(run)
-    share = fair_share([len(packed(columns(run))) for run in large], ALL_RUNS)
-    for run, its in zip(runs, large):
-        run["packed"] = cut(its, share)
+    share = fair_share(in_parallel(lambda run: len(packed(columns(run))), large), ALL_RUNS)
+    for run, packed_ in zip(runs, in_parallel(lambda run: cut(run, share), large)):
+        run["packed"] = packed_
     return runs
 
 
