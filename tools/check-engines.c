@@ -52,6 +52,13 @@ static bool close_bus(struct account *account)
 	return !fclose(account->bus_out) && !bad;
 }
 
+/* What a scenario expects is of the clock it was written for; of another one the
+ * engines must be equal, no more. */
+static bool as_written(const struct check_args *args)
+{
+	return !args->timing && !args->has_skid;
+}
+
 static enum check_verdict run_engine(const struct check_args *args, const struct scn *scn,
 				     const char *profile, enum cpu_engine engine,
 				     struct account *account)
@@ -81,7 +88,7 @@ static enum check_verdict run_engine(const struct check_args *args, const struct
 	if (!close_bus(account) || !whole) {
 		complain("%s: out of memory", scn->name);
 		verdict = CHECK_BAD;
-	} else if (result.expect_failed) {
+	} else if (result.expect_failed && as_written(args)) {
 		fputs(result.expect_text, stdout);
 		verdict = CHECK_DIFFERS;
 	}
