@@ -30,18 +30,19 @@ def cases(test):
 
 
 def show_failures(test):
-    """The failed cases of one TAP program, each with the first of its # lines."""
-    left = 0
+    """The failed cases of a TAP program, each with the first of its # lines; of another
+    test, and of one that did not get to its end, its name."""
+    left, shown = 0, False
     for line in (test.get("stdout") or "").splitlines():
         if re.match(r"not ok \d+", line):
             print(f"{test['name']}: {line}")
-            left = 12
+            left, shown = 12, True
         elif line.startswith("#") and left:
             print(f"  {line}")
             left -= 1
         elif not line.startswith("#"):
             left = 0
-    if test["result"] in ("TIMEOUT", "INTERRUPT", "ERROR"):
+    if not shown or test["result"] != "FAIL":
         print(f"{test['name']}: {test['result']}")
 
 
