@@ -11,6 +11,8 @@
 
 enum { RAM_SIZE = 64 << 20 };
 
+static struct cpu_traits traits; /* found out by the first run */
+
 void runner_append(void *opaque, const void *data, size_t n)
 {
 	struct buffer *buf = opaque;
@@ -73,6 +75,7 @@ static int machine_settings(const struct scn *scn, const struct runner_config *c
 		.max_insns = config->max_insns ? config->max_insns : RUNNER_MAX_INSNS,
 		.timing = config->timing,
 		.skid = config->skid ? *config->skid : m->skid,
+		.traits = &traits,
 	};
 	if (machine->preset)
 		return 0;

@@ -17,6 +17,8 @@
 
 enum { PERIOD = 1000, COUNTER = 0, MAX_INSNS = 50000000 };
 
+static struct cpu_traits traits;
+
 struct run {
 	struct host *host;
 	uint64_t op; /* that the injection is planned for; 0: none */
@@ -75,6 +77,7 @@ static void go(struct run *run, const char *program, unsigned cpus, const void *
 			.ram_size = 64 << 20,
 			.cpus = cpus,
 			.max_insns = MAX_INSNS,
+			.traits = &traits,
 		},
 		.profile = profile,
 		.output = take_output,

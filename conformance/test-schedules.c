@@ -28,6 +28,7 @@ enum {
 };
 
 static unsigned long first_seed = 1, seeds = 1000;
+static struct cpu_traits traits;
 
 struct run {
 	struct host *host;
@@ -83,6 +84,7 @@ static void go(struct run *run, const struct mill_config *mill, uint64_t seed,
 			.ram_size = RAM_SIZE,
 			.cpus = (unsigned)mill->cpus,
 			.max_insns = MAX_INSNS,
+			.traits = &traits,
 		},
 		.profile = "linux-6.1",
 		.seed = seed,

@@ -15,7 +15,7 @@
 
 enum {
 	INSN_BYTES = 4,
-	OWNED_BYTES = (1 << 16) / 8,
+	OWNED_BYTES = CPU_TRAITS_BYTES,
 	BLOCKS = 8192,
 	PAGES = 64,
 	HOOKS = 8,

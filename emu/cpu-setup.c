@@ -104,10 +104,23 @@ static bool replays(struct cpu *cpu, uint32_t word)
 	return cpu->probed > 1;
 }
 
-/* A register that Unicorn does not know replays its block for ever unless the
- * hook writes the PC; for one that it knows that would be a slow detour. Found
- * out by trying each. */
-static uc_err probe_owned(struct cpu *cpu)
+/* Which registers the machine serves, and which of them nobody has tried: any? */
+static bool find_owned(struct cpu *cpu, uint8_t untried[OWNED_BYTES])
+{
+	const struct cpu_traits *traits = cpu->ops.traits;
+	bool any = false;
+
+	for (uint32_t enc = 2 << 14; enc < 1 << 16; enc++)
+		if (cpu->ops.owns(cpu->ops.opaque, enc))
+			bit_set(cpu->owned, enc);
+	for (size_t i = 0; i < OWNED_BYTES; i++) {
+		untried[i] = cpu->owned[i] & (traits ? (uint8_t)~traits->tried[i] : 0xff);
+		any |= untried[i] != 0;
+	}
+	return any;
+}
+
+static uc_err try_each(struct cpu *cpu, const uint8_t untried[OWNED_BYTES])
 {
 	uc_hook hooks[3];
 	uc_err err = uc_hook_add(cpu->uc, &hooks[0], UC_HOOK_INSN, (void *)probe_access, cpu,
@@ -120,9 +133,8 @@ static uc_err probe_owned(struct cpu *cpu)
 		err = uc_hook_add(cpu->uc, &hooks[2], UC_HOOK_INTR, (void *)probe_intr, cpu,
 				  1, 0);
 	for (uint32_t enc = 2 << 14; !err && enc < 1 << 16; enc++) {
-		if (!cpu->ops.owns(cpu->ops.opaque, enc))
+		if (!cpu_bit_test(untried, enc))
 			continue;
-		bit_set(cpu->owned, enc);
 		if (replays(cpu, word_mrs_x0 | enc << 5))
 			bit_set(cpu->foreign[false], enc);
 		if (replays(cpu, word_msr_x0 | enc << 5))
@@ -132,6 +144,35 @@ static uc_err probe_owned(struct cpu *cpu)
 	uc_ctl_remove_cache(cpu->uc, cpu->ram_base, cpu->ram_base + 2 * INSN_BYTES);
 	for (unsigned i = 0; !err && i < 3; i++)
 		err = uc_hook_del(cpu->uc, hooks[i]);
+	return err;
+}
+
+/* What was tried before is taken from the traits, what was tried now is added. */
+static void share_traits(struct cpu *cpu)
+{
+	struct cpu_traits *traits = cpu->ops.traits;
+
+	for (size_t i = 0; traits && i < OWNED_BYTES; i++) {
+		for (unsigned write = 0; write < 2; write++) {
+			traits->foreign[write][i] |= cpu->foreign[write][i];
+			cpu->foreign[write][i] = traits->foreign[write][i] & cpu->owned[i];
+		}
+		traits->tried[i] |= cpu->owned[i];
+	}
+}
+
+/* A register that Unicorn does not know replays its block for ever unless the
+ * hook writes the PC; for one that it knows that would be a slow detour. Found
+ * out by trying each. */
+static uc_err probe_owned(struct cpu *cpu)
+{
+	uint8_t untried[OWNED_BYTES];
+	uc_err err = UC_ERR_OK;
+
+	if (find_owned(cpu, untried))
+		err = try_each(cpu, untried);
+	if (!err)
+		share_traits(cpu);
 	return err;
 }
 

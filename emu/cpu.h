@@ -81,6 +81,16 @@ struct cpu_grant {
 };
 
 /* What the machine does for the core. Called while guest code runs. */
+enum { CPU_TRAITS_BYTES = (1 << 16) / 8 }; /* a bit a register's encoding */
+
+/* What a start-up finds out about Unicorn by trying: zeroed at first, and the same for each
+ * engine of a process, so whoever makes many gives all of them one. Not for two threads. */
+struct cpu_traits {
+	uint8_t tried[CPU_TRAITS_BYTES];
+	/* unknown to Unicorn, for reading and for writing */
+	uint8_t foreign[2][CPU_TRAITS_BYTES];
+};
+
 struct cpu_ops {
 	void (*retired)(void *opaque, const struct cpu_work *work);
 	/* Asked anew after what may change it (a register write, another EL). */
@@ -97,6 +107,7 @@ struct cpu_ops {
 					   uint64_t value);
 	void *opaque;
 	bool el0_only; /* the guest never enters EL1: a cheaper block hook */
+	struct cpu_traits *traits; /* NULL: all is tried */
 };
 
 struct cpu;

@@ -363,6 +363,7 @@ struct machine *machine_create(const struct machine_config *config, char *err,
 		.sysreg_write = core_sysreg_write,
 		.opaque = m,
 		.el0_only = config->el0_only,
+		.traits = config->traits,
 	};
 
 	if (!m) {

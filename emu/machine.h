@@ -68,6 +68,7 @@ struct machine_config {
 	uint64_t max_insns;	 /* in all; 0: no limit */
 	const struct timing_model *timing; /* NULL: icount */
 	uint64_t skid;		 /* cycles from the wire to the interrupt */
+	struct cpu_traits *traits; /* of all machines of a process; NULL: found out anew */
 };
 
 enum machine_stop {
