@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 	{ "tap", KEY_TAP, NULL, 0,
 	  "Print TAP, a line a comparison, each scenario in a process of its own", 0 },
 	{ "time-limit", KEY_LIMIT, "SECONDS", 0,
-	  "With --tap: what takes longer has failed (default: 120)", 0 },
+	  "With --tap: what takes more CPU time has failed (default: 120)", 0 },
 	{ "shard", KEY_SHARD, "K/N", 0,
 	  "Take each N-th of the scenarios only, from the K-th on", 0 },
 	{ 0 },
