@@ -212,11 +212,12 @@ def cut(large, size):
     return text
 
 
-def stories(args, names):
+def stories(args, names, profile):
     """Each run's totals; its events and stories packed, for when it is looked at."""
     large = []
     runs = in_parallel(lambda name: json.loads(command(
-        args.pmulab, "explain", name, "--json", "--first", str(args.events))), names)
+        args.pmulab, "explain", name, "--profile", profile, "--json", "--first",
+        str(args.events))), names)
     for run in runs:
         large.append({key: run.pop(key) for key in ("steps", "registers", "events", "stories")})
         large[-1]["from"] = 0
@@ -233,11 +234,11 @@ def deviations(results):
              "text": r["detail"]} for r in results if r["result"] == "DEVIATES"]
 
 
-def html(args, names, results):
+def html(args, names, results, profile):
     with open(os.path.join(HERE, "report.html"), encoding="utf-8") as file:
         page = file.read()
     diffs = add_diffs(args, results)
-    data = {"runs": stories(args, names), "results": results, "diffs": packed(diffs),
+    data = {"runs": stories(args, names, profile), "results": results, "diffs": packed(diffs),
             "deviations": deviations(results), "first": args.first}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True).replace("</", "<\\/")
     before, after = page.split("@DATA@")
@@ -325,7 +326,9 @@ def main():
     profiles = [line.split()[0] for line in command(args.pmulab, "profiles").splitlines()]
     results = check_all(args, profiles)
     if args.html:
-        write(args.html, html(args, names, results))
+        # the runs are those of the kernel asked for
+        profile = profile_of(args.golden[0], profiles) if args.golden else profiles[0]
+        write(args.html, html(args, names, results, profile))
     if args.junit:
         write(args.junit, junit(results))
     if args.json:
