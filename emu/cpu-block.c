@@ -15,23 +15,14 @@
 
 #include "emu/cpu-priv.h"
 
-enum { PAGE = 0x1000 };
+enum { PAGE = 0x1000, ASID_SHIFT = 48 };
 
 static uint64_t space_of(const struct cpu *cpu, uint64_t va)
 {
 	return va >> 55 & 1 ? UINT64_MAX : cpu->space0;
 }
 
-bool cpu_word_at(struct cpu *cpu, uint64_t va, uint32_t *word, uint64_t *pa)
-{
-	if (!cpu_translate(cpu, va, pa) || *pa < cpu->ram_base ||
-	    *pa - cpu->ram_base > cpu->ram_size - INSN_BYTES)
-		return false;
-	memcpy(word, cpu->ram + (*pa - cpu->ram_base), INSN_BYTES);
-	return true;
-}
-
-bool cpu_data_page(void *opaque, uint64_t va, uint64_t *pa)
+bool cpu_page(void *opaque, uint64_t va, uint64_t *pa)
 {
 	struct cpu *cpu = opaque;
 	const uint64_t key = (va & ~(uint64_t)(PAGE - 1)) | cpu->el;
@@ -50,12 +41,30 @@ bool cpu_data_page(void *opaque, uint64_t va, uint64_t *pa)
 	return true;
 }
 
+bool cpu_word_at(struct cpu *cpu, uint64_t va, uint32_t *word, uint64_t *pa)
+{
+	if (!cpu_page(cpu, va, pa) || *pa < cpu->ram_base ||
+	    *pa - cpu->ram_base > cpu->ram_size - INSN_BYTES)
+		return false;
+	memcpy(word, cpu->ram + (*pa - cpu->ram_base), INSN_BYTES);
+	return true;
+}
+
+static void forget_pages(struct cpu *cpu)
+{
+	for (unsigned i = 0; i < PAGES; i++)
+		cpu->page[i].key = UINT64_MAX;
+}
+
 void cpu_wrote(struct cpu *cpu, uint32_t enc, uint64_t value)
 {
-	if (enc == CPU_REG_TTBR0)
+	if (enc == CPU_REG_TTBR0) {
+		if ((cpu->space0 ^ value) >> ASID_SHIFT)
+			forget_pages(cpu); /* the same one again may have other tables */
 		cpu->space0 = value;
-	else if (enc == CPU_REG_TTBR1 || enc == CPU_REG_TCR || enc == CPU_REG_SCTLR)
+	} else if (enc == CPU_REG_TTBR1 || enc == CPU_REG_TCR || enc == CPU_REG_SCTLR) {
 		cpu->generation++;
+	}
 }
 
 static struct cpu_block **slot(struct cpu *cpu, uint64_t pc, uint32_t size)

@@ -36,14 +36,21 @@ void cpu_flush(struct cpu *cpu)
 	cpu->flush = false;
 	cpu->buffer_used = 0;
 	memset(cpu->starts, 0, sizeof(cpu->starts));
+	cpu_icache_reset(cpu);
 	uc_ctl_flush_tb(cpu->uc);
 }
 
-void cpu_translated(struct cpu *cpu, uint32_t size)
+static void add_up(struct cpu *cpu, uint32_t size)
 {
 	cpu->buffer_used += BLOCK_COST + (uint64_t)size / INSN_BYTES * INSN_COST;
 	if (cpu->buffer_used >= BUFFER_FULL)
 		cpu_flush_soon(cpu);
+}
+
+void cpu_translated(struct cpu *cpu, uint64_t pc, uint32_t size)
+{
+	cpu_icache_fill(cpu, pc, size);
+	add_up(cpu, size);
 }
 
 /* Remembered by address, so that many starts at one place count once. */
@@ -52,8 +59,9 @@ void cpu_started(struct cpu *cpu, uint64_t pc, uint32_t size)
 	const uint64_t key = pc | cpu->stepping | 2;
 	uint64_t *slot = &cpu->starts[pc / INSN_BYTES % STARTS];
 
+	cpu_icache_fill(cpu, pc, size);
 	if (*slot == key)
 		return;
 	*slot = key;
-	cpu_translated(cpu, size);
+	add_up(cpu, size);
 }

@@ -113,7 +113,7 @@ void cpu_touch_down(struct cpu *cpu, uint64_t next)
 	model_insn(&cpu->tally, insn, failed);
 	model_fetch(cpu->model, &cpu->tally, cpu->flying_pa, 1);
 	if (insn->access.size && cpu->tally.watch & MODEL_DATA && !failed)
-		model_data(cpu->model, &cpu->tally, insn, cpu->flying_va, cpu_data_page, cpu);
+		model_data(cpu->model, &cpu->tally, insn, cpu->flying_va, cpu_page, cpu);
 	model_branch(cpu->model, &cpu->tally, insn, cpu->flying_pc, next, cpu->flying_taken);
 }
 

@@ -15,6 +15,7 @@
 
 enum {
 	INSN_BYTES = 4,
+	LINE_BYTES = 64, /* what CTR_EL0 says */
 	OWNED_BYTES = CPU_TRAITS_BYTES,
 	BLOCKS = 8192,
 	PAGES = 64,
@@ -51,6 +52,7 @@ enum {
 #define CPU_REG_TTBR0	 SYSREG(3, 0, 2, 0, 0)
 #define CPU_REG_TTBR1	 SYSREG(3, 0, 2, 0, 1)
 #define CPU_REG_TCR	 SYSREG(3, 0, 2, 0, 2)
+#define CPU_REG_MAIR	 SYSREG(3, 0, 10, 2, 0)
 
 #define WORD_ERET UINT32_C(0xd69f03e0)
 
@@ -85,6 +87,7 @@ struct cpu {
 	bool flush;		      /* all translations are to go at the next start */
 	uint64_t buffer_used;	      /* bytes of translations since then, at most */
 	uint64_t starts[STARTS];      /* by PC: first blocks of a start since then */
+	struct cpu_icache *icache;
 	unsigned el;
 	char error[96];
 
@@ -94,7 +97,7 @@ struct cpu {
 	uint64_t generation;	  /* of translations, changes with tables */
 	struct {
 		uint64_t key, generation, space, pa;
-	} page[PAGES];		  /* data pages seen last */
+	} page[PAGES];		  /* seen last */
 
 	/* Each instruction has its hook: always in the step engine, in the block
 	 * engine once data addresses were watched. */
@@ -148,8 +151,8 @@ uint64_t cpu_general(void *cpu, unsigned n, bool sp);
 
 /* The instruction at @va; false when it is not in RAM. */
 bool cpu_word_at(struct cpu *cpu, uint64_t va, uint32_t *word, uint64_t *pa);
-/* cpu_translate() for a model, with a memory. */
-bool cpu_data_page(void *cpu, uint64_t va, uint64_t *pa);
+/* cpu_translate() with a memory of pages; for a model, too. */
+bool cpu_page(void *cpu, uint64_t va, uint64_t *pa);
 /* The guest, or the kernel outside, wrote a register; tables may have changed. */
 void cpu_wrote(struct cpu *cpu, uint32_t enc, uint64_t value);
 
@@ -205,10 +208,18 @@ uc_err cpu_buffer_init(struct cpu *cpu);
 /* The engine leaves at the next edge, and cpu_flush() at the next start acts. */
 void cpu_flush_soon(struct cpu *cpu);
 void cpu_flush(struct cpu *cpu);
-/* @size bytes of guest code were translated. */
-void cpu_translated(struct cpu *cpu, uint32_t size);
+/* @size bytes of guest code at @pc were translated. */
+void cpu_translated(struct cpu *cpu, uint64_t pc, uint32_t size);
 /* A start at @pc, whose first block no hook reports as translated. */
 void cpu_started(struct cpu *cpu, uint64_t pc, uint32_t size);
+
+/* IC IVAU and IC IALLU, and what was translated since the last flush. */
+uc_err cpu_icache_init(struct cpu *cpu);
+void cpu_icache_free(struct cpu *cpu);
+void cpu_icache_line(struct cpu *cpu, uint64_t va);
+void cpu_icache_all(struct cpu *cpu);
+void cpu_icache_fill(struct cpu *cpu, uint64_t pc, uint32_t size);
+void cpu_icache_reset(struct cpu *cpu);
 
 /* The hooks, for cpu-setup.c. */
 uc_err cpu_add_hooks(struct cpu *cpu);

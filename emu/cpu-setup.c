@@ -181,12 +181,14 @@ static uc_err open_engine(struct cpu *cpu, uint64_t ram_base, void *ram, size_t 
 	uint32_t pstate = pstate_el1h_masked;
 	uc_err e = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &cpu->uc);
 
-	if (!e)
-		e = cpu_buffer_init(cpu);
 	cpu->ram_base = ram_base;
 	cpu->ram = ram;
 	cpu->ram_size = ram_size;
 	cpu->el = 1;
+	if (!e)
+		e = cpu_buffer_init(cpu);
+	if (!e)
+		e = cpu_icache_init(cpu);
 	if (!e)
 		e = uc_ctl_set_cpu_model(cpu->uc, UC_CPU_ARM64_A57);
 	if (!e)
@@ -236,6 +238,7 @@ void cpu_destroy(struct cpu *cpu)
 		return;
 	exception_probe_free(&cpu->probe);
 	cpu_blocks_free(cpu);
+	cpu_icache_free(cpu);
 	if (cpu->uc)
 		uc_close(cpu->uc);
 	free(cpu);

@@ -277,14 +277,41 @@ void cpu_save(struct cpu *cpu, struct cpu_state *state)
 	uc_context_save(cpu->uc, state->context);
 }
 
-void cpu_load(struct cpu *cpu, const struct cpu_state *state, unsigned id)
+/* What a cached translation depends on; stage 2 is every CPU's the same. */
+struct regime {
+	uint64_t reg[5];
+};
+
+static struct regime regime_of(const struct cpu *cpu)
 {
+	static const uint32_t regs[] = { CPU_REG_TTBR0, CPU_REG_TTBR1, CPU_REG_TCR,
+					 CPU_REG_MAIR, CPU_REG_SCTLR };
+	struct regime regime;
+
+	for (unsigned i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
+		regime.reg[i] = cpu_cp_read(cpu->uc, regs[i]);
+	return regime;
+}
+
+/*
+ * The engine has one TLB. CPUs with the same tables, ASID included, share what is
+ * in it: the other may have cached each entry itself, and a TLBI of either drops it
+ * for both. Linux's CPUs are such whenever both are in the kernel. Else another VMID
+ * drops the translations of the CPU before; the restored value must not be seen as
+ * no change.
+ */
+void cpu_load(struct cpu *cpu, const struct cpu_state *state)
+{
+	const struct regime before = regime_of(cpu);
+	struct regime after;
+
 	uc_context_restore(cpu->uc, state->context);
-	/* Another VMID drops the translations of the CPU before; the restored
-	 * value must not be seen as no change. */
-	cpu_cp_write(cpu->uc, CPU_REG_VTTBR, STAGE2_BASE | (uint64_t)(id + 16) << 48);
-	cpu_cp_write(cpu->uc, CPU_REG_VTTBR, STAGE2_BASE | (uint64_t)(id + 1) << 48);
+	after = regime_of(cpu);
+	if (memcmp(&before, &after, sizeof(after))) {
+		cpu_cp_write(cpu->uc, CPU_REG_VTTBR,
+			     cpu_cp_read(cpu->uc, CPU_REG_VTTBR) ^ UINT64_C(1) << 48);
+		cpu->generation++;
+	}
 	cpu->el = cpu_pstate_el(cpu_pstate_read(cpu));
-	cpu->space0 = cpu_cp_read(cpu->uc, CPU_REG_TTBR0);
-	cpu->generation++;
+	cpu->space0 = after.reg[0];
 }

@@ -18,7 +18,6 @@
 
 #include "emu/cpu-priv.h"
 
-#define LINE_BYTES UINT64_C(64) /* what CTR_EL0 says */
 #define ESR_IL	   (UINT64_C(1) << 25)
 
 /* -- counting ------------------------------------------------------------- */
@@ -82,7 +81,7 @@ static void on_edge(uc_engine *uc, uc_tb *tb, uc_tb *prev, void *opaque)
 	cpu_block_renew(cpu, tb->pc, tb->size);
 	if (cpu->engine == CPU_ENGINE_BLOCK && !cpu->ops.el0_only)
 		classify(cpu, tb->pc, tb->size);
-	cpu_translated(cpu, tb->size);
+	cpu_translated(cpu, tb->pc, (uint32_t)tb->size);
 }
 
 static bool is_interrupted(struct cpu *cpu)
@@ -395,26 +394,20 @@ static uint32_t on_msr(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
 	return taken_over(cpu, enc, true, pc);
 }
 
-/* After one write to a page with translated code Unicorn no longer sees further
- * ones, so what the guest says of its instruction cache must be heeded. */
 static uint32_t on_sys(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *reg,
 		       void *opaque)
 {
 	struct cpu *cpu = opaque;
-	uint64_t pa;
 
 	(void)uc;
 	(void)rt;
-	if (reg->op1 == 3 && reg->crn == 7 && reg->crm == 5 && reg->op2 == 1) {
-		if (cpu_translate(cpu, reg->val & ~(LINE_BYTES - 1), &pa) &&
-		    pa >= cpu->ram_base && pa - cpu->ram_base < cpu->ram_size)
-			cpu_forget_code(cpu, pa, LINE_BYTES);
-	} else if (reg->op1 == 0 && reg->crn == 7 && (reg->crm == 1 || reg->crm == 5) &&
-		   reg->op2 == 0) {
-		cpu_flush_soon(cpu);
-	} else if (reg->crn == 8) { /* TLBI */
+	if (reg->op1 == 3 && reg->crn == 7 && reg->crm == 5 && reg->op2 == 1)
+		cpu_icache_line(cpu, reg->val);
+	else if (reg->op1 == 0 && reg->crn == 7 && (reg->crm == 1 || reg->crm == 5) &&
+		 reg->op2 == 0)
+		cpu_icache_all(cpu);
+	else if (reg->crn == 8) /* TLBI */
 		cpu->generation++;
-	}
 	return 0;
 }
 

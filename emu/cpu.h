@@ -187,7 +187,6 @@ struct cpu_state;
 struct cpu_state *cpu_state_new(struct cpu *cpu);
 void cpu_state_free(struct cpu_state *state);
 void cpu_save(struct cpu *cpu, struct cpu_state *state);
-/* @id: another number for each CPU, 0..7. */
-void cpu_load(struct cpu *cpu, const struct cpu_state *state, unsigned id);
+void cpu_load(struct cpu *cpu, const struct cpu_state *state);
 
 #endif

@@ -414,7 +414,7 @@ void machine_destroy(struct machine *m)
 static void load_current(struct machine *m)
 {
 	cpu_save(m->core, m->loaded->state);
-	cpu_load(m->core, m->current->state, m->current->id);
+	cpu_load(m->core, m->current->state);
 	m->loaded = m->current;
 }
 
@@ -510,11 +510,11 @@ void machine_start_cpu(struct machine *m, struct machine_cpu *cpu, uint64_t pc,
 	struct machine_cpu *loaded = m->loaded;
 
 	cpu_save(m->core, loaded->state);
-	cpu_load(m->core, m->reset_state, cpu->id);
+	cpu_load(m->core, m->reset_state);
 	cpu_set_pc(m->core, pc);
 	cpu_set_x(m->core, 0, x0);
 	cpu_save(m->core, cpu->state);
-	cpu_load(m->core, loaded->state, loaded->id);
+	cpu_load(m->core, loaded->state);
 	cpu->on = true;
 	cpu->waiting = false;
 	if (m->alone)
