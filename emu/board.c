@@ -283,17 +283,26 @@ static enum turn run_turn(struct board *board)
 	return board->off ? TURN_END : TURN_OVER;
 }
 
+static void wait_some(struct machine *m, uint64_t end)
+{
+	uint64_t n = machine_wait_deadline(m->current);
+
+	machine_wait(m, n < end - m->now ? n : end - m->now);
+}
+
 /* The current CPU has nothing to execute until @end: its clock goes there, and
  * stops on the way for whatever wakes it. */
-static void idle_until(struct board *board, uint64_t end)
+static void idle_until(struct machine *m, uint64_t end)
 {
-	struct machine *m = board->machine;
+	while (m->now < end && !(m->current->waiting && m->current->irq))
+		wait_some(m, end);
+}
 
-	while (m->now < end && !(m->current->waiting && m->current->irq)) {
-		uint64_t n = machine_wait_deadline(m->current);
-
-		machine_wait(m, n < end - m->now ? n : end - m->now);
-	}
+/* The same, whatever wakes it: each thing that is due at its own time. */
+static void wait_until(struct machine *m, uint64_t end)
+{
+	while (m->now < end)
+		wait_some(m, end);
 }
 
 /* One turn of every CPU that is on, from cycle @start to @end. */
@@ -312,7 +321,7 @@ static enum turn run_round(struct board *board, uint64_t start, uint64_t end)
 		while (turn == TURN_OVER && m->now < end && m->current->on) {
 			turn = run_turn(board);
 			if (turn == TURN_OVER && m->current->on)
-				idle_until(board, end);
+				idle_until(m, end);
 		}
 		if (turn != TURN_OVER)
 			return turn;
@@ -358,6 +367,8 @@ static enum turn run_alone(struct board *board, struct machine_cpu *runner)
 			due = n;
 	}
 	machine_switch(m, runner);
+	m->now = start + runner->overrun;
+	runner->overrun = 0;
 	m->slice_end = due > UINT64_MAX - start ? UINT64_MAX : start + due;
 	m->alone = true;
 	turn = run_turn(board);
@@ -367,8 +378,9 @@ static enum turn run_alone(struct board *board, struct machine_cpu *runner)
 		if (!m->cpu[i].waiting || &m->cpu[i] == runner)
 			continue;
 		machine_switch(m, &m->cpu[i]);
-		m->now = start;
-		machine_wait(m, end - start);
+		m->now = start + m->cpu[i].overrun;
+		wait_until(m, end);
+		m->cpu[i].overrun = m->now - end;
 	}
 	m->now = end;
 	return turn;

@@ -36,7 +36,7 @@ void cpu_settle(struct cpu *cpu, uint64_t executed)
 void cpu_ask(struct cpu *cpu, uint64_t most)
 {
 	struct model_tally *tally = &cpu->tally;
-	struct cpu_grant grant;
+	struct cpu_grant grant = { .soft = UINT64_MAX };
 	uint64_t budget;
 
 	cpu->ops.grant(cpu->ops.opaque, &grant);
@@ -46,6 +46,10 @@ void cpu_ask(struct cpu *cpu, uint64_t most)
 	cpu->granted = cpu->settled + budget;
 	cpu->hook.left = budget * INSN_BYTES;
 	cpu->reserve = 0;
+	cpu->soft = cpu->granted;
+	if (grant.soft < budget)
+		cpu->soft = cpu->settled + grant.soft;
+	cpu_split(cpu);
 	tally->watch = cpu->model ? grant.watch : 0;
 	tally->due = false;
 	if (!tally->watch)

@@ -23,8 +23,8 @@ enum {
 	STARTS = 1 << 14,
 };
 
-/* Stage 2's tables, outside of any guest's RAM. */
-#define STAGE2_BASE UINT64_C(0x3fff000)
+/* Stage 2's tables, outside of any guest's RAM, which is below 2 GiB. */
+#define STAGE2_BASE UINT64_C(0x3ffe000)
 
 #define PSTATE_SS   (UINT64_C(1) << 21)
 #define PSTATE_D    (UINT64_C(1) << 9)
@@ -107,6 +107,7 @@ struct cpu {
 	struct model_tally tally;
 	uint64_t reserve;      /* bytes held back from left */
 	uint64_t granted;      /* instructions, with which left + reserve began */
+	uint64_t soft;	       /* ... from which on a branch ends the run */
 	uint64_t settled;      /* of those entered, reported by ops.retired() */
 	uint64_t step_for;     /* instructions to single-step now */
 	uint64_t steps, step_pc; /* stepping: more to come; the one under way */
@@ -186,6 +187,18 @@ static inline void cpu_hold(struct cpu *cpu)
 {
 	cpu->reserve += cpu->hook.left;
 	cpu->hook.left = 0;
+}
+
+/* Up to the soft end and no further without a look. */
+static inline void cpu_split(struct cpu *cpu)
+{
+	const uint64_t entered = cpu_entered(cpu);
+	const uint64_t room = cpu->soft > entered ? (cpu->soft - entered) * INSN_BYTES : 0;
+
+	if (cpu->hook.left > room) {
+		cpu->reserve += cpu->hook.left - room;
+		cpu->hook.left = room;
+	}
 }
 
 /* A new budget of at most @most instructions, and new rooms. */

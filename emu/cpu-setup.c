@@ -7,12 +7,10 @@
 #include "emu/cpu-priv.h"
 
 enum {
-	STAGE2_SIZE = 4096, /* of each of three tables */
+	TABLE = 4096,
 	PAGE = 4096,
 	MIB2 = 2 << 20,
 };
-
-#define GIB (UINT64_C(1) << 30)
 
 static const uint32_t pstate_el1h_masked = 0x3c5;
 static const uint32_t word_hvc = 0xd4000002;
@@ -29,22 +27,26 @@ static uc_err put_entry(struct cpu *cpu, uint64_t table, uint64_t index, uint64_
 	return uc_mem_write(cpu->uc, table + 8 * index, &entry, sizeof(entry));
 }
 
-/* The RAM, in blocks of 2 MiB and pages for the rest, all else a fault to EL2. */
+/*
+ * The RAM, in blocks of 2 MiB and pages for the rest, all else a fault to EL2. Each
+ * step of the guest's own walks passes here, so the walk begins at level 2: two
+ * tables side by side, for 31 bits of addresses (Arm ARM, D8.2 "Concatenated
+ * translation tables").
+ */
 static uc_err map_stage2(struct cpu *cpu)
 {
 	const uint64_t leaf = UINT64_C(0xf) << 2 | 3 << 6 | 3 << 8 | 1 << 10;
-	const uint64_t vtcr = 25 | 1 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | 2 << 16 |
+	const uint64_t vtcr = 33 | 0 << 6 | 1 << 8 | 1 << 10 | 3 << 12 | 2 << 16 |
 			      UINT64_C(1) << 31;
-	const uint64_t level2 = STAGE2_BASE + STAGE2_SIZE, level3 = level2 + STAGE2_SIZE;
+	const uint64_t level3 = STAGE2_BASE + 2 * TABLE, first = cpu->ram_base / MIB2;
 	const uint64_t blocks = cpu->ram_size / MIB2;
-	uc_err err = uc_mem_map(cpu->uc, STAGE2_BASE, 3 * STAGE2_SIZE, UC_PROT_ALL);
+	uc_err err = uc_mem_map(cpu->uc, STAGE2_BASE, 3 * TABLE, UC_PROT_ALL);
 
-	if (!err)
-		err = put_entry(cpu, STAGE2_BASE, cpu->ram_base / GIB, level2 | 3);
 	for (uint64_t i = 0; !err && i < blocks; i++)
-		err = put_entry(cpu, level2, i, (cpu->ram_base + i * MIB2) | leaf | 1);
+		err = put_entry(cpu, STAGE2_BASE, first + i,
+				(cpu->ram_base + i * MIB2) | leaf | 1);
 	if (!err && cpu->ram_size % MIB2)
-		err = put_entry(cpu, level2, blocks, level3 | 3);
+		err = put_entry(cpu, STAGE2_BASE, first + blocks, level3 | 3);
 	for (uint64_t at = blocks * MIB2; !err && at < cpu->ram_size; at += PAGE)
 		err = put_entry(cpu, level3, at % MIB2 / PAGE,
 				(cpu->ram_base + at) | leaf | 3);

@@ -59,6 +59,21 @@ static void give_up(struct cpu *cpu, uint64_t pc)
 	leave(cpu, false);
 }
 
+bool cpu_at_branch(struct cpu *cpu)
+{
+	uint32_t word;
+	uint64_t pa;
+
+	/* Behind an ERET to EL0 the kernel's address is none. */
+	return !cpu_word_at(cpu, cpu_last_pc(cpu), &word, &pa) ||
+	       insn_classify(word) & INSN_BRANCH;
+}
+
+static bool ends_softly(struct cpu *cpu)
+{
+	return cpu_entered(cpu) >= cpu->soft && cpu->soft < cpu->granted && cpu_at_branch(cpu);
+}
+
 /* -- blocks --------------------------------------------------------------- */
 
 static void classify(struct cpu *cpu, uint64_t pc, uint32_t size)
@@ -176,7 +191,7 @@ static void slow_block(struct hook *hook, uint64_t address, uint32_t size)
 		leave(cpu, true);
 		return;
 	}
-	if (cpu->flush && !fresh) {
+	if (!fresh && (cpu->flush || ends_softly(cpu))) {
 		leave(cpu, false);
 		return;
 	}
@@ -190,6 +205,8 @@ static void slow_block(struct hook *hook, uint64_t address, uint32_t size)
 	}
 	if (looks_at_all(cpu))
 		cpu_hold(cpu);
+	else
+		cpu_split(cpu);
 }
 
 /* -- each instruction ------------------------------------------------------ */
@@ -225,12 +242,13 @@ static bool watch_next(struct cpu *cpu, uint64_t pc)
 static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque)
 {
 	struct cpu *cpu = opaque;
+	const bool landing = cpu->in_flight;
 
 	(void)uc;
 	(void)size;
 	if (cpu->stopping)
 		return;
-	if (cpu->in_flight) {
+	if (landing) {
 		land(cpu, address);
 		if (cpu->engine == CPU_ENGINE_STEP || cpu->tally.due)
 			cpu_settle(cpu, cpu_entered(cpu));
@@ -240,7 +258,7 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 		leave(cpu, true);
 		return;
 	}
-	if (!cpu->reserve || cpu->tally.due || cpu->flush) {
+	if (!cpu->reserve || cpu->tally.due || cpu->flush || (landing && ends_softly(cpu))) {
 		leave(cpu, false);
 		return;
 	}
@@ -349,12 +367,14 @@ static uint32_t on_mrs(uc_engine *uc, uc_arm64_reg rt, const uc_arm64_cp_reg *re
  * such a one): they are entered under the new budget. */
 static void charge_rest(struct cpu *cpu, uint64_t rest)
 {
-	uint64_t *from = cpu->hook.left ? &cpu->hook.left : &cpu->reserve;
+	uint64_t *from = cpu->hook.left >= rest ? &cpu->hook.left : &cpu->reserve;
 
-	if (*from < rest || (rest && cpu->tally.watch))
+	if (*from < rest || (rest && cpu->tally.watch)) {
+		cpu->hook.block_end -= rest; /* it ends with the MSR */
 		leave(cpu, false);
-	else
+	} else {
 		*from -= rest;
+	}
 }
 
 /* The MSR itself retires under the old configuration. A change of what is watched

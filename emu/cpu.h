@@ -76,6 +76,7 @@ struct cpu_work {
  * uses one of them up. */
 struct cpu_grant {
 	uint64_t insns;		      /* 0: look anew before the next one */
+	uint64_t soft;		      /* fewer, behind a branch: see cpu_at_branch() */
 	uint32_t watch;		      /* signals that the core must report */
 	uint32_t room[PMUV3_SIGNALS]; /* of each of those, 1 .. MODEL_ROOM */
 };
@@ -113,7 +114,7 @@ struct cpu_ops {
 struct cpu;
 
 /* An engine with @ram_size bytes of @ram at physical @ram_base (1 GiB aligned,
- * at most 1 GiB, page aligned memory; borrowed until cpu_destroy()). The core
+ * ending below 2 GiB, page aligned memory; borrowed until cpu_destroy()). The core
  * starts at EL1h with all interrupts masked. NULL with a line in @err. */
 struct cpu *cpu_create(enum cpu_engine engine, uint64_t ram_base, void *ram,
 		       size_t ram_size, const struct cpu_ops *ops, char *err,
@@ -134,6 +135,12 @@ const char *cpu_error(const struct cpu *cpu);
 /* The instruction that retired last, within ops.retired() where the budget is used
  * up: the one that a deadline fell on. */
 uint64_t cpu_last_pc(const struct cpu *cpu);
+
+/* Is the instruction that retired last, in a cpu_run() that ended with the budget or
+ * for an IRQ, a branch? Where nothing hangs on the very instruction (grant.soft) the
+ * core goes on to the next one, since the block engine would have to single-step to
+ * any other. */
+bool cpu_at_branch(struct cpu *cpu);
 
 /* The exception level that executes, or did last. */
 unsigned cpu_el(const struct cpu *cpu);

@@ -105,12 +105,16 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Cycles until something else than a counter must be looked at; 0 at the end of
- * the slice. */
+static uint64_t slice_left(const struct machine *m)
+{
+	return m->now < m->slice_end ? m->slice_end - m->now : 0;
+}
+
+/* Cycles until something else than a counter and the slice must be looked at. */
 static uint64_t cycles_left(const struct machine *m)
 {
 	const struct machine_cpu *cpu = m->current;
-	uint64_t n = m->now < m->slice_end ? m->slice_end - m->now : 0;
+	uint64_t n = UINT64_MAX;
 
 	if (m->timers)
 		n = least(n, gtimer_deadline(&cpu->timer));
@@ -146,11 +150,15 @@ static void core_grant(void *opaque, struct cpu_grant *grant)
 
 	see_el(m);
 	pmuv3_rooms(&cpu->pmu, cpu_el(m->core), room);
+	grant->watch = model_watch(&cpu->model, pmuv3_signals(&cpu->pmu));
+	m->soft_slice = !m->config.el0_only && !(grant->watch & MODEL_BIT(CYCLE));
+	grant->soft = m->soft_slice ? slice_left(m) : UINT64_MAX;
 	room[PMUV3_SIG_CYCLE] = least(room[PMUV3_SIG_CYCLE], cycles_left(m));
+	if (!m->soft_slice)
+		room[PMUV3_SIG_CYCLE] = least(room[PMUV3_SIG_CYCLE], slice_left(m));
 	grant->insns = least(room[PMUV3_SIG_INSN], insns_left(m));
 	if (debug_armed(m))
 		grant->insns = least(grant->insns, m->looked == m->insns);
-	grant->watch = model_watch(&cpu->model, pmuv3_signals(&cpu->pmu));
 	if (!(grant->watch & MODEL_BIT(CYCLE)))
 		grant->insns = least(grant->insns, room[PMUV3_SIG_CYCLE]);
 	for (uint32_t left = grant->watch; left; left &= left - 1) {
@@ -425,15 +433,27 @@ struct cpu *machine_core(struct machine *m)
 	return m->core;
 }
 
+/* Where it is soft, with the first branch from its end on. Whoever calls
+ * machine_run() is behind an exception, which does as well. */
+static bool slice_is_over(struct machine *m)
+{
+	if (m->insns != m->looked)
+		m->at_branch = !m->soft_slice || m->now < m->slice_end ||
+			       cpu_at_branch(m->core);
+	return m->now >= m->slice_end && m->at_branch;
+}
+
 enum machine_stop machine_run(struct machine *m)
 {
 	machine_core(m);
+	m->looked = m->insns;
+	m->at_branch = true;
 	for (;;) {
 		enum cpu_stop stop;
 
 		see_el(m);
 		m->exc.began = false;
-		if (m->now >= m->slice_end)
+		if (slice_is_over(m))
 			return MACHINE_STOP_SLICE;
 		if (!insns_left(m))
 			return MACHINE_STOP_LIMIT;
@@ -451,7 +471,7 @@ enum machine_stop machine_run(struct machine *m)
 		case CPU_STOP_IRQ:
 			/* Whether the engine sees it before it comes back for
 			 * something else is its own affair: that comes first. */
-			if (m->now >= m->slice_end)
+			if (slice_is_over(m))
 				return MACHINE_STOP_SLICE;
 			if (m->looked == m->insns || !debug_armed(m))
 				return MACHINE_STOP_IRQ;

@@ -124,6 +124,8 @@ struct machine {
 	struct machine_cpu *current;
 	struct machine_cpu *loaded; /* whose registers are in the core */
 	uint64_t slice_end; /* cycle at which machine_run() returns; UINT64_MAX */
+	bool soft_slice;    /* ... or behind the first branch after it */
+	bool at_branch;
 	bool alone;	    /* the other CPUs wait: the slice ends when one need not */
 	bool timers;	    /* the generic timers' lines are wired: heed them */
 	uint64_t looked;    /* insns when debug_due() was last asked */
