@@ -11,7 +11,9 @@
  * `left` is moved to `reserve`, so that the next block does not fit. That is how
  * a high IRQ wire waits for PSTATE.I. A change to EL0 is seen there too: ERET is
  * the only one that makes it, each block that ends in one is marked when it is
- * translated, and a mark sends its successor the slow way.
+ * translated, and a mark sends its successor the slow way. And so is a soft end,
+ * which is at the first branch behind so many instructions: block and step engine
+ * come by there, and nothing need be stepped.
  */
 #include <stdio.h>
 #include <string.h>
