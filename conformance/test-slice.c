@@ -13,6 +13,9 @@ enum {
 	RAM_SIZE = 2 << 20,
 	CODE = 0x10000,
 	TARGET = 0x11000,
+	L1_TABLE = 0x20000,
+	L2_TABLE = 0x21000,
+	ALIAS = 0x200000, /* from there on the same RAM once more */
 	SLICE = 3,
 };
 
@@ -22,8 +25,8 @@ enum {
 #define CBZ_X1(n)  (UINT32_C(0xb4000001) | ((uint32_t)(n)&0x7ffff) << 5)
 #define ADD_X1(i)  (UINT32_C(0x91000021) | (uint32_t)(i) << 10)
 #define STR_W3_X2  UINT32_C(0xb9000043)
-#define BR_X2	   UINT32_C(0xd61f0040)
-#define IC_IVAU_X2 UINT32_C(0xd50b7522)
+#define BR_X4	   UINT32_C(0xd61f0080)
+#define IC_IVAU_X4 UINT32_C(0xd50b7524)
 #define IC_IALLU   UINT32_C(0xd508751f)
 #define ISB	   UINT32_C(0xd5033fdf)
 
@@ -117,11 +120,32 @@ END_TEST
 
 /* -- code that is rewritten ------------------------------------------------ */
 
-/* Each round writes another instruction to one place through one TLB entry. Whoever
- * only heeds the first write goes on adding 1. */
+static void put_word(struct machine *m, uint64_t offset, uint64_t value)
+{
+	memcpy(m->ram + offset, &value, sizeof(value));
+}
+
+static void map(struct machine *m)
+{
+	const uint64_t block = MACHINE_RAM_BASE | 1 | 3 << 8 | 1 << 10;
+	const uint64_t tcr = UINT64_C(25) | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 |
+			     UINT64_C(2) << 32;
+
+	put_word(m, L1_TABLE + 8, (MACHINE_RAM_BASE + L2_TABLE) | 3);
+	put_word(m, L2_TABLE, block);
+	put_word(m, L2_TABLE + 8, block);
+	ck_assert(cpu_sysreg_write(m->core, SYSREG(3, 0, 10, 2, 0), 0xff));
+	ck_assert(cpu_sysreg_write(m->core, SYSREG(3, 0, 2, 0, 2), tcr));
+	ck_assert(cpu_sysreg_write(m->core, SYSREG(3, 0, 2, 0, 0),
+				   MACHINE_RAM_BASE + L1_TABLE));
+	ck_assert(cpu_sysreg_write(m->core, SYSREG(3, 0, 1, 0, 0), 0x30d01805));
+}
+
+/* Each round writes another instruction to one place at an address of its own, as
+ * Linux patches itself. Whoever only heeds the first write goes on adding that. */
 static void rewrite(enum cpu_engine engine, uint32_t maintenance)
 {
-	const uint32_t code[] = { STR_W3_X2, maintenance, ISB, BR_X2 };
+	const uint32_t code[] = { STR_W3_X2, maintenance, ISB, BR_X4 };
 	const uint32_t target[] = { ADD_X1(1), HVC };
 	struct machine *m = create(engine, "icount");
 	uint64_t sum = 0;
@@ -129,7 +153,9 @@ static void rewrite(enum cpu_engine engine, uint32_t maintenance)
 	put(m, CODE, code, sizeof(code));
 	put(m, TARGET, target, sizeof(target));
 	cpu_set_x(m->core, 1, 0);
-	cpu_set_x(m->core, 2, MACHINE_RAM_BASE + TARGET);
+	cpu_set_x(m->core, 2, MACHINE_RAM_BASE + ALIAS + TARGET);
+	cpu_set_x(m->core, 4, MACHINE_RAM_BASE + TARGET);
+	map(m);
 	for (unsigned round = 1; round <= 6; round++) {
 		sum += round;
 		cpu_set_x(m->core, 3, ADD_X1(round));
@@ -143,7 +169,7 @@ static void rewrite(enum cpu_engine engine, uint32_t maintenance)
 
 START_TEST(icache_line_is_dropped_each_time)
 {
-	rewrite(engines[_i], IC_IVAU_X2);
+	rewrite(engines[_i], IC_IVAU_X4);
 }
 END_TEST
 
