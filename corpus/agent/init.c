@@ -49,7 +49,7 @@ static const char *const sysctls[] = {
 	PERF "max_stack",
 	PERF "max_contexts_per_stack",
 	PERF "max_sample_rate",
-	PERF "user_access",
+	"/proc/sys/kernel/perf_user_access",
 	"/proc/sys/kernel/perf_cpu_time_max_percent",
 };
 #define NSYSCTLS (sizeof(sysctls) / sizeof(sysctls[0]))
