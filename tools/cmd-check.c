@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	{ "skid", KEY_SKID, "N", 0, "With --engines: cycles between an interrupt and its being "
 	  "taken (default: the scenario's)", 0 },
 	{ "tap", KEY_TAP, NULL, 0,
-	  "Print TAP, a line a comparison, each scenario in a process of its own", 0 },
+	  "Print TAP, a line a comparison; a scenario that dies or hangs fails alone", 0 },
 	{ "time-limit", KEY_LIMIT, "SECONDS", 0,
 	  "With --tap: what takes more CPU time has failed (default: 120)", 0 },
 	{ "shard", KEY_SHARD, "K/N", 0,
