@@ -44,6 +44,12 @@ def command(*words, may_differ=False):
     return done.stdout
 
 
+def progress(what):
+    """For who waits at a terminal: what takes its time."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
+
+
 # ---- results
 
 def parse_check(text, golden, profile):
@@ -81,6 +87,7 @@ def check_all(args, profiles):
             os.path.join(args.corpus, "golden", golden, name + ".golden"))]
         if args.scenarios and not wanted:
             continue
+        progress(f"check against {golden}")
         text = command(args.pmulab, "check", "--golden", golden, *wanted,
                        may_differ=True)
         checked = parse_check(text, golden, profile)
@@ -136,6 +143,7 @@ def in_parallel(function, items):
 
 
 def add_diffs(args, results):
+    progress("both sides of each result")
     diffs, known, compared = [], {}, []
     for result in results:
         result["diff"] = None
@@ -214,6 +222,7 @@ def cut(large, size):
 
 def stories(args, names, profile):
     """Each run's totals; its events and stories packed, for when it is looked at."""
+    progress("the stories")
     large = []
     runs = in_parallel(lambda name: json.loads(command(
         args.pmulab, "explain", name, "--profile", profile, "--json", "--first",
@@ -333,6 +342,7 @@ def main():
         write(args.junit, junit(results))
     if args.json:
         write(args.json, as_json(results))
+    progress("")
     count = totals(results)
     print(", ".join(f"{n} {word}" for word, n in count.items()))
     return 1 if count.get("FAIL") else 0
