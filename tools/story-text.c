@@ -505,8 +505,11 @@ static void tell(struct teller *t, const struct story_event *e)
 	case TRACE_HEAD:
 		tell_head(t, e);
 		break;
+	case TRACE_ADJUST: /* of the event that has just been armed */
+		say(t, "adjust", "%llu event%s in %llu ns: from that comes the next period", U(e->b),
+		    e->b == 1 ? "" : "s", U(e->a));
+		break;
 	case TRACE_RECORD: /* its bytes have been told */
-	case TRACE_ADJUST:
 	case TRACE_KINDS:
 		break;
 	}
