@@ -16,6 +16,7 @@ enum {
 	RT_SIGPENDING = 136,
 	RT_SIGTIMEDWAIT = 137,
 	RT_SIGRETURN = 139,
+	CLONE = 220,
 	EVENTFD2 = 19,
 	SETUID = 146,
 	F_SETFL = 4,
@@ -199,6 +200,29 @@ START_TEST(default_actions_end_or_do_nothing)
 }
 END_TEST
 
+/* Linux complete_signal(): what a sleeper in rt_sigtimedwait() blocks is nobody's end,
+ * though its default action would be, and sig_ignored(): nor is it dropped. */
+START_TEST(what_is_waited_for_is_taken_by_who_waits)
+{
+	static const int waited[] = { SIGUSR1, SIG_CHLD, RT };
+
+	for (unsigned i = 0; i < 3; i++) {
+		const uint64_t set = UINT64_C(1) << (waited[i] - 1);
+
+		block(set);
+		ck_assert_int_gt(bm_sys(bm, CLONE, 0), SELF);
+		bm_poke(bm, BUF, &set, sizeof(set));
+		/* it sleeps, and the child goes on behind its clone() */
+		ck_assert_int_eq(bm_sys(bm, RT_SIGTIMEDWAIT, BUF, 0, 0, 8), 0);
+		ck_assert_int_eq(bm_sys(bm, KILL, SELF, waited[i]), 0);
+		ck_assert_int_eq(bm_sys(bm, BM_EXIT, 0), waited[i]);
+		ck_assert_int_eq(bm_sys(bm, BM_GETPID), SELF);
+		ck_assert_int_eq(kentry_status(bm->sys).exited, 0);
+		ck_assert_uint_eq(blocked(), set);
+	}
+}
+END_TEST
+
 START_TEST(a_fault_goes_to_its_handler)
 {
 	uint64_t frame;
@@ -306,6 +330,7 @@ int main(void)
 	tcase_add_test(tc, a_frame_of_the_kernels_state_is_refused);
 	tcase_add_test(tc, what_is_blocked_waits_and_old_ones_are_one);
 	tcase_add_test(tc, default_actions_end_or_do_nothing);
+	tcase_add_test(tc, what_is_waited_for_is_taken_by_who_waits);
 	tcase_add_test(tc, a_fault_goes_to_its_handler);
 	tcase_add_test(tc, sigio_tells_the_file_when_asked_to);
 	tcase_add_test(tc, a_closed_file_tells_nobody);

@@ -145,7 +145,7 @@ static bool ignored(const struct ksys_task *task, int signo)
 	uint64_t handler = task->sig.hand->action[signo - 1].handler;
 
 	/* a blocked one's action may be another when it comes to it */
-	if (task->sig.blocked & bit(signo))
+	if ((task->sig.blocked | task->sig.real_blocked) & bit(signo))
 		return false;
 	return handler == SIG_IGN || (handler == SIG_DFL && default_ignores(signo));
 }
@@ -185,6 +185,7 @@ static void end_now(struct ksys *sys, struct ksys_task *to, int signo)
 	struct group *group = to->group;
 
 	if (group->exiting || dumps_core(signo) || default_ignores(signo) || stops(signo) ||
+	    to->sig.real_blocked & bit(signo) ||
 	    to->sig.hand->action[signo - 1].handler != SIG_DFL)
 		return;
 	group->exiting = true;
@@ -351,6 +352,7 @@ static void handle(struct ksys *sys, struct ksys_task *task, struct hal_context 
 	const struct siginfo segv = { .signo = SIG_SEGV, .code = SI_KERNEL };
 
 	s->has_saved = false;
+	s->real_blocked = 0;
 	if (sigframe_push(sys, ctx, action, info, mask)) {
 		if (info->signo == SIG_SEGV)
 			s->hand->action[SIG_SEGV - 1].handler = SIG_DFL;
@@ -391,6 +393,7 @@ void signal_deliver(struct ksys *sys, struct sys_cpu *cpu)
 	if (task->sig.has_saved) {
 		task->sig.has_saved = false;
 		task->sig.blocked = task->sig.saved;
+		task->sig.real_blocked = 0;
 	}
 }
 
@@ -576,6 +579,7 @@ static long sys_sigtimedwait(struct ksys *sys, const uint64_t *a)
 	} else if (s->has_saved) {
 		s->blocked = s->saved;
 		s->has_saved = false;
+		s->real_blocked = 0;
 	}
 	signo = dequeue(sys, task, set, &info);
 	if (signo)
@@ -586,6 +590,7 @@ static long sys_sigtimedwait(struct ksys *sys, const uint64_t *a)
 		return -EINTR;
 	s->saved = s->blocked;
 	s->has_saved = true;
+	s->real_blocked = s->blocked;
 	s->blocked &= ~set;
 	task_sleep_on(sys, (struct channel){ 0 });
 	return task_block(sys, call->until);

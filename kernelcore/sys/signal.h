@@ -97,6 +97,9 @@ struct sigstate {
 	uint64_t blocked;
 	uint64_t saved; /* the mask to go back to, when has_saved */
 	bool has_saved;
+	/* while it sleeps in rt_sigtimedwait(2): what it really blocks, though it is to
+	 * be woken by some of it */
+	uint64_t real_blocked;
 	uint64_t stack, stack_size; /* sigaltstack(2); size 0: none */
 	uint32_t stack_flags;
 	/* the result of a call that a signal ended: it may be made again */
