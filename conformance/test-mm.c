@@ -532,6 +532,28 @@ START_TEST(mmap_answers_as_linux)
 }
 END_TEST
 
+/* Of more than a page, in the sizes that call chains have: more of them one after the
+ * other than RAM has pages. */
+START_TEST(large_objects_come_back)
+{
+	const uint64_t before = bm_pages(bm);
+
+	for (unsigned i = 0; i < 2000; i++) {
+		uint8_t *small = ksys_alloc(bm->sys, 5000), *large = ksys_alloc(bm->sys, 65536);
+
+		ck_assert_ptr_nonnull(small);
+		ck_assert_ptr_nonnull(large);
+		ck_assert_uint_eq(bm_pages(bm), before + 2 + 17);
+		ck_assert_uint_eq(small[0] | small[4999] | large[0] | large[65535], 0);
+		memset(small, 0xee, 5000);
+		memset(large, 0xee, 65536);
+		ksys_free(bm->sys, small);
+		ksys_free(bm->sys, large);
+		ck_assert_uint_eq(bm_pages(bm), before);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("mm");
@@ -562,6 +584,7 @@ int main(void)
 	tcase_add_test(tc, fork_without_memory_leaves_nothing);
 	tcase_add_test(tc, the_stack_grows_to_its_limit);
 	tcase_add_test(tc, mmap_answers_as_linux);
+	tcase_add_test(tc, large_objects_come_back);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -403,6 +403,38 @@ static uint64_t entries(uint16_t max_stack)
 	return record[1];
 }
 
+/* Frame records that overlap, 8 bytes apart: more callers than a record can say, whose
+ * header has 16 bits for its size. Of the stack there is its size, 0, and no room. */
+START_TEST(a_chain_leaves_room_for_what_follows_it)
+{
+	static const struct {
+		uint64_t with;
+		unsigned size;
+	} runs[] = {
+		{ 0, 65528 },
+		{ PERF_SAMPLE_IP, 65528 },
+		{ PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR, 65528 },
+		{ PERF_SAMPLE_STACK_USER, 65520 },
+		{ PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR, 65520 },
+	};
+
+	fk->sysctl[KSYS_SYSCTL_MAX_STACK] = 20000;
+	fk->user_regs.sp = FK_USER_BASE;
+	fk->user_regs.x[29] = FK_USER_BASE;
+	for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		long fd = start(attr_of(PERF_SAMPLE_CALLCHAIN | runs[i].with), 32);
+
+		/* over the attr too, which lay there */
+		for (uint64_t at = FK_USER_BASE; at < FK_USER_BASE + FK_USER_SIZE; at += 8)
+			put_word(at, at + 8);
+		fk_run(fk, PERIOD);
+		ck_assert_uint_eq(fk_record(&ring, 0, record), runs[i].size);
+		ck_assert_uint_eq(ring.page->data_head, runs[i].size);
+		close_mapped(fd);
+	}
+}
+END_TEST
+
 START_TEST(stack_sysctls_bound_the_chain)
 {
 	fk->sysctl[KSYS_SYSCTL_MAX_CONTEXTS] = 2;
@@ -451,6 +483,7 @@ int main(void)
 	tcase_add_test(tcase, max_stack_beyond_the_limit_is_an_overflow);
 	tcase_add_test(tcase, stack_sysctls_are_held_by_events_with_chains);
 	tcase_add_test(tcase, stack_sysctls_bound_the_chain);
+	tcase_add_test(tcase, a_chain_leaves_room_for_what_follows_it);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

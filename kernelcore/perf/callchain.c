@@ -18,7 +18,7 @@ enum {
 	 * gives no more than 4 MiB. */
 	LEVELS = 4,
 	KMALLOC_MAX = 4 << 20,
-	/* A record has no room for more entries, and ksys_alloc() neither. */
+	/* What ksys_alloc() has room for; a record has less, see sample.c. */
 	MAX_ENTRIES = 8191,
 };
 
@@ -121,14 +121,14 @@ static void add_user(struct ksys *sys, struct chain *chain, const struct hal_reg
 /* Linux get_perf_callchain(). This kernel keeps no frame records of its own
  * that could be walked: its part is where it was interrupted. */
 const uint64_t *perf_callchain(struct perf_cpu *cpu, const struct kperf_event *event,
-			       const struct hal_regs *regs)
+			       const struct hal_regs *regs, unsigned room)
 {
 	const struct perf_event_attr *a = &event->attr.u.a;
 	struct ksys *sys = cpu->perf->sys;
 	const struct ksys_task *current = ksys_current(sys), *target = event->ctx->task;
 	struct chain chain = {
 		.words = cpu->chain,
-		.entries = cpu->perf->chain_entries,
+		.entries = room < cpu->perf->chain_entries ? room : cpu->perf->chain_entries,
 		.max = a->sample_max_stack,
 		.max_marks = (unsigned)ksys_sysctl(sys, KSYS_SYSCTL_MAX_CONTEXTS),
 	};

@@ -18,9 +18,9 @@ struct hal_regs;
 int perf_callchain_get(struct kperf *perf, const struct kperf_event *event);
 void perf_callchain_put(struct kperf *perf);
 
-/* [irq] The chain of @event at @regs: a word with the number of entries, then
- * these. Valid until this CPU's next. */
+/* [irq] The chain of @event at @regs: a word with the number of entries, at most @room,
+ * then these. Valid until this CPU's next. */
 const uint64_t *perf_callchain(struct perf_cpu *cpu, const struct kperf_event *event,
-			       const struct hal_regs *regs);
+			       const struct hal_regs *regs, unsigned room);
 
 #endif

@@ -136,6 +136,22 @@ static void take_user_regs(struct sample *s)
 	hal_user_regs(s->cpu->hal, &s->user);
 }
 
+/* Entries of a call chain that a record has room for, with all that follows it. Linux
+ * asks nobody: with perf_event_max_stack near 8192 its 16 bits of the size wrap. */
+static unsigned chain_room(const struct sample *s)
+{
+	const struct perf_event_attr *a = &s->event->attr.u.a;
+	uint32_t others = s->size + words(1);
+
+	if (s->type & PERF_SAMPLE_REGS_USER)
+		others += words(1 + count_bits(a->sample_regs_user));
+	if (s->type & PERF_SAMPLE_REGS_INTR)
+		others += words(1 + count_bits(a->sample_regs_intr));
+	if (s->type & PERF_SAMPLE_STACK_USER)
+		others += words(2);
+	return (PERF_SAMPLE_BYTES_LIMIT - others) / (unsigned)sizeof(uint64_t);
+}
+
 static void prepare_variable(struct sample *s)
 {
 	const struct perf_event_attr *a = &s->event->attr.u.a;
@@ -144,7 +160,7 @@ static void prepare_variable(struct sample *s)
 	if (s->type & PERF_SAMPLE_READ)
 		s->size += (uint32_t)s->event->read_size;
 	if (s->type & PERF_SAMPLE_CALLCHAIN) {
-		s->chain = perf_callchain(s->cpu, s->event, s->regs);
+		s->chain = perf_callchain(s->cpu, s->event, s->regs, chain_room(s));
 		s->size += words(1 + s->chain[0]);
 	}
 	if (s->type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER))

@@ -21,6 +21,7 @@ enum {
 	PAGE_SHIFT = 12,
 	PAGE_SIZE = KSYS_PAGE_SIZE,
 	SLAB_CLASSES = 8, /* 32 bytes .. 4096 bytes */
+	BIG_PAGES = 17, /* of the largest object of ksys_alloc() */
 	INTIDS = 32,
 };
 
@@ -38,6 +39,7 @@ struct page_pool {
 	uint32_t *refs; /* of user pages, from base on; of freed ones the next, as freed */
 	uint32_t freed; /* the first's number from base on, and 1; 0: none */
 	struct slab_free *slab[SLAB_CLASSES];
+	struct slab_free *big[BIG_PAGES + 1]; /* larger ones that were freed, by their pages */
 };
 
 struct ksys {

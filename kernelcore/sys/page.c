@@ -5,6 +5,7 @@
 #include "kernelcore/sys/internal.h"
 
 enum { SLAB_MIN_SHIFT = 5, BIG_MAX = 64 * 1024 };
+_Static_assert(BIG_MAX / PAGE_SIZE < BIG_PAGES, "the lists of large objects are too few");
 
 /* In front of every object of ksys_alloc(); keeps 16-byte alignment. */
 struct header {
@@ -108,20 +109,40 @@ bool page_is_shared(struct ksys *sys, const void *page)
 	return *page_refs(sys, page) > 1;
 }
 
-/* Contiguous pages come from the fresh end only and stay the caller's for good
- * when freed singly; large objects are few (a perf core's own tables). */
+/* Contiguous pages come from the fresh end only, so a freed object is kept whole for
+ * the next of its size. */
 static void *big_alloc(struct ksys *sys, size_t size)
 {
-	uint64_t bytes = page_up(size + sizeof(struct header));
+	const uint64_t bytes = page_up(size + sizeof(struct header)), pages = bytes / PAGE_SIZE;
 	struct page_pool *pool = &sys->pool;
+	struct slab_free *freed = pool->big[pages];
 	struct header *h;
 
-	if (pool->end - pool->fresh < bytes)
+	if (freed) {
+		pool->big[pages] = freed->next;
+		pool->nfreed -= pages;
+		unpoison(freed, bytes);
+		h = memset(freed, 0, bytes);
+	} else if (pool->end - pool->fresh < bytes) {
 		return NULL;
-	h = hal_phys_to_virt(ksys_hal(sys), pool->fresh);
-	pool->fresh += bytes;
-	h->order = BIG + bytes / PAGE_SIZE;
+	} else {
+		h = hal_phys_to_virt(ksys_hal(sys), pool->fresh);
+		pool->fresh += bytes;
+	}
+	h->order = BIG + pages;
 	return h + 1;
+}
+
+static void big_free(struct ksys *sys, struct header *h)
+{
+	struct page_pool *pool = &sys->pool;
+	const uint64_t pages = h->order - BIG;
+	struct slab_free *item = (void *)h;
+
+	item->next = pool->big[pages];
+	pool->big[pages] = item;
+	pool->nfreed += pages;
+	poison(item + 1, pages * PAGE_SIZE - sizeof(*item));
 }
 
 static unsigned slab_class(size_t bytes)
@@ -182,10 +203,7 @@ void ksys_free(struct ksys *sys, void *p)
 		return;
 	h--;
 	if (h->order >= BIG) {
-		uint64_t pages = h->order - BIG;
-
-		for (uint64_t i = 0; i < pages; i++)
-			ksys_page_free(sys, (uint8_t *)h + i * PAGE_SIZE);
+		big_free(sys, h);
 		return;
 	}
 	class = h->order;
