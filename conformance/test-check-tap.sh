@@ -149,6 +149,7 @@ check 2 nothing-like-it-*
 [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ] || verdict=no
 check 2 --shard 4/9 && [ $verdict = ok ] && [ "$(wc -l <"$work/err")" -eq 1 ] || verdict=no
 check 2 --shard 3/2 && [ $verdict = ok ] && [ "$(wc -l <"$work/err")" -eq 1 ] || verdict=no
+check 2 --shard 1/-1 && [ $verdict = ok ] || verdict=no
 check 2 --engines --golden linux-6.1 && [ $verdict = ok ] || verdict=no
 check 2 --skid 3 && [ $verdict = ok ] || verdict=no
 result $verdict 'nothing to compare, and options that do not go together'

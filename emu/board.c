@@ -28,8 +28,16 @@ struct board {
 	struct virt virt;
 	struct psci_ops psci;
 	bool off, reset;
+	struct {
+		uint64_t insns, pc; /* where the exception before led, and when */
+		unsigned again;
+	} vector[MACHINE_CPUS];
 	char error[160];
 };
+
+/* Exceptions at one vector in a row, with nothing executed between them, after which
+ * nothing else will come: a CPU would take them for ever. */
+enum { EXCEPTIONS_IN_VAIN = 4 };
 
 /* -- PSCI ----------------------------------------------------------------- */
 
@@ -97,12 +105,34 @@ static void hypercall(struct board *board)
 
 /* -- devices -------------------------------------------------------------- */
 
-/* EL1, by an exception. */
-static void enter(struct machine *m, const struct cpu_exception *exc)
+/* The vector itself cannot be executed: no VBAR_EL1, no memory, no rights. */
+static bool leads_nowhere(struct board *board, const struct cpu_exception *exc)
 {
+	const struct machine *m = board->machine;
+	const unsigned cpu = m->current->id;
+
+	if (board->vector[cpu].insns != m->insns || board->vector[cpu].pc != exc->elr)
+		board->vector[cpu].again = 0;
+	return ++board->vector[cpu].again > EXCEPTIONS_IN_VAIN;
+}
+
+/* EL1, by an exception. */
+static void enter(struct board *board, const struct cpu_exception *exc)
+{
+	struct machine *m = board->machine;
+
+	if (leads_nowhere(board, exc)) {
+		snprintf(board->error, sizeof(board->error),
+			 "pc 0x%llx: the exception vector itself takes an exception, ESR 0x%llx: "
+			 "nothing can run any more",
+			 (unsigned long long)exc->elr, (unsigned long long)exc->esr);
+		return;
+	}
 	machine_exception_taken(m, cpu_el(m->core));
 	cpu_deliver(m->core, exc);
 	debug_entered(m);
+	board->vector[m->current->id].insns = m->insns;
+	board->vector[m->current->id].pc = cpu_pc(m->core);
 }
 
 static void deliver(struct board *board, uint64_t ec, uint64_t iss)
@@ -116,7 +146,7 @@ static void deliver(struct board *board, uint64_t ec, uint64_t iss)
 	};
 
 	trace_emit(&m->bus, m->current->id, TRACE_EXCEPTION, exc.esr, exc.elr, exc.far);
-	enter(m, &exc);
+	enter(board, &exc);
 }
 
 static uint64_t loaded(uint64_t value, unsigned size, uint64_t esr)
@@ -216,7 +246,7 @@ static bool exception(struct board *board)
 
 	if (exc->target == 1) {
 		if (!semihosting(board))
-			enter(m, exc);
+			enter(board, exc);
 		return true;
 	}
 	switch (exc->esr >> CPU_EC_SHIFT) {
@@ -261,7 +291,7 @@ static enum turn run_turn(struct board *board)
 		cpu->waiting = false;
 		switch (machine_run(m)) {
 		case MACHINE_STOP_EXCEPTION:
-			if (!exception(board))
+			if (!exception(board) || board->error[0])
 				return TURN_ERROR;
 			break;
 		case MACHINE_STOP_IRQ:

@@ -338,8 +338,22 @@ static void say_end(const struct tap *tap)
 	putchar('\n');
 }
 
+/* The last child's way out is told too: a leak that a sanitizer found, a crash at exit. */
+static bool last_child_ended_well(struct tap *tap)
+{
+	const int status = tap->pid ? reap_child(tap) : 0;
+
+	if (!status)
+		return true;
+	say_words(tap, 0, lseek(tap->words, 0, SEEK_END));
+	say_death(tap, status);
+	return false;
+}
+
 static int run_all(struct tap *tap)
 {
+	bool well;
+
 	printf("1..%zu\n", tap->nlines);
 	for (size_t i = 0; i < tap->njobs; i++) {
 		if (tap->jobs[i].broken) {
@@ -350,10 +364,9 @@ static int run_all(struct tap *tap)
 		}
 		fflush(stdout);
 	}
-	if (tap->pid)
-		reap_child(tap);
+	well = last_child_ended_well(tap);
 	say_end(tap);
-	return tap->totals.failed || !tap->totals.passed ? EXIT_DIFFERS : EXIT_SAME;
+	return !well || tap->totals.failed || !tap->totals.passed ? EXIT_DIFFERS : EXIT_SAME;
 }
 
 int check_tap(const struct check_args *args, char *const *names, size_t n)

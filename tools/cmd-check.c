@@ -13,6 +13,7 @@
 #include "kernelcore/kperf.h"
 #include "tools/check-item.h"
 
+enum { TIME_LIMIT = 120 }; /* seconds of CPU time */
 enum { KEY_ENGINES = 256, KEY_TAP, KEY_SHARD, KEY_LIMIT, KEY_SKID };
 
 static const struct argp_option options[] = {
@@ -43,7 +44,7 @@ static void parse_shard(struct check_args *args, const char *text)
 {
 	int end = 0;
 
-	if (sscanf(text, "%3u/%3u%n", &args->shard, &args->shards, &end) < 2 || text[end] ||
+	if (strchr(text, '-') || sscanf(text, "%3u/%3u%n", &args->shard, &args->shards, &end) < 2 || text[end] ||
 	    !args->shard || args->shard > args->shards)
 		usage_error("--shard takes K/N, K from 1 to N: %s", text);
 }
@@ -322,6 +323,8 @@ static void check_options(const struct check_args *args)
 		usage_error("--engines compares with no golden");
 	if (!args->engines && (args->timing || args->has_skid))
 		usage_error("--timing and --skid are for --engines");
+	if (args->limit && !args->tap)
+		usage_error("--time-limit is for --tap");
 }
 
 int cmd_check(int argc, char **argv)
@@ -335,11 +338,13 @@ int cmd_check(int argc, char **argv)
 		       ".scn file, a name that `pmulab scenarios` lists, or a pattern of such names."
 		       "\vexample: pmulab check cycles-ip-100000 --golden linux-6.1",
 	};
-	struct check_args args = { .engine = CPU_ENGINE_BLOCK, .limit = 120 };
+	struct check_args args = { .engine = CPU_ENGINE_BLOCK };
 	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	check_options(&args);
+	if (!args.limit)
+		args.limit = TIME_LIMIT;
 	if (!args.engines && !args.ngoldens && every_golden(&args))
 		return EXIT_USAGE;
 	rc = check_names(&args) ? EXIT_USAGE : check_wanted(&args);

@@ -79,6 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		usage_error("which scenario? See --help");
 		break;
+	case ARGP_KEY_SUCCESS:
+		if (args->output && args->bus && !strcmp(args->output, args->bus))
+			usage_error("--output and --bus: one file for both: %s", args->bus);
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -128,14 +132,6 @@ static int write_json(const struct tt_trace *trace, FILE *out)
 	fputc('\n', out);
 	json_decref(root);
 	return rc;
-}
-
-/* A device or a pipe is written to, never replaced. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
 /* The file appears whole or not at all. */

@@ -59,6 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_SUCCESS:
 		if (!args->path[VCD] && !args->path[PERFETTO])
 			usage_error("what to write? --vcd FILE or --perfetto FILE");
+		if (args->path[VCD] && args->path[PERFETTO] &&
+		    !strcmp(args->path[VCD], args->path[PERFETTO]))
+			usage_error("--vcd and --perfetto: one file for both: %s", args->path[VCD]);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -68,18 +71,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 struct output {
 	FILE *file;
-	char *tmp; /* becomes args.path when all is written */
+	char *tmp; /* becomes args.path when all is written; NULL: it is no file */
 	struct wave_sink *sink;
 };
 
 static int open_output(const struct args *args, enum format format, const struct code *code,
 		       struct output *output)
 {
-	if (asprintf(&output->tmp, "%s.tmp", args->path[format]) < 0) {
+	const char *path = args->path[format];
+
+	if (is_special(path)) {
+		output->tmp = NULL;
+	} else if (asprintf(&output->tmp, "%s.tmp", path) < 0) {
 		output->tmp = NULL;
 		return -1;
 	}
-	output->file = fopen(output->tmp, "w");
+	output->file = fopen(output->tmp ? output->tmp : path, "w");
 	if (!output->file) {
 		complain("%s: %s", args->path[format], strerror(errno));
 		return -1;

@@ -75,7 +75,10 @@ def profile_of(golden, profiles):
 
 def check_all(args, profiles):
     results = []
-    goldens = sorted(os.listdir(os.path.join(args.corpus, "golden")))
+    try:
+        goldens = sorted(os.listdir(os.path.join(args.corpus, "golden")))
+    except OSError as error:
+        raise Bad(f"{error.filename}: {error.strerror}") from error
     for unknown in set(args.golden) - set(goldens):
         raise Bad(f"no such golden: {unknown}")
     for golden in goldens:
@@ -292,20 +295,37 @@ def junit(results):
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def write(path, text):
-    """The file appears whole or not at all."""
-    temporary = path + ".tmp"
+def is_special(path):
+    """A device or a pipe is written to, never replaced."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def write(texts):
+    """{path: text}; all files appear whole, or none."""
+    temporary = {path: path if is_special(path) else path + ".tmp" for path in texts}
+    made = []
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
+        for path, text in texts.items():
+            with open(temporary[path], "w", encoding="utf-8") as file:
+                made += [temporary[path]] if temporary[path] != path else []
+                file.write(text)
+        for path in texts:
+            if temporary[path] != path:
+                os.replace(temporary[path], os.path.realpath(path))
     except OSError as error:
+        for left in filter(os.path.exists, made):
+            os.unlink(left)
         raise Bad(f"{path}: {error.strerror}") from error
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Bad(message)
+
+
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0],
-                                     epilog="example: tools/report.py --html report.html")
+    parser = Parser(description=__doc__.split("\n\n")[0],
+                    epilog="example: tools/report.py --html report.html")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: the corpus")
     parser.add_argument("--pmulab", default=os.path.join(ROOT, "build/tools/pmulab"))
     parser.add_argument("--corpus", default=os.environ.get("PMULAB_CORPUS",
@@ -325,6 +345,9 @@ def arguments():
         parser.error("what to write? --html, --junit or --json FILE")
     if args.events < 1:
         parser.error("--events: at least 1")
+    paths = [os.path.realpath(path) for path in (args.html, args.junit, args.json) if path]
+    if len(set(paths)) < len(paths):
+        parser.error("--html, --junit and --json: one file for two of them")
     return args
 
 
@@ -333,15 +356,19 @@ def main():
     names = args.scenarios or [line.split()[0] for line in
                                command(args.pmulab, "scenarios").splitlines()]
     profiles = [line.split()[0] for line in command(args.pmulab, "profiles").splitlines()]
+    if not args.scenarios and args.first not in names:
+        raise Bad(f"--first: no such scenario: {args.first}")
     results = check_all(args, profiles)
+    texts = {}
     if args.html:
         # the runs are those of the kernel asked for
         profile = profile_of(args.golden[0], profiles) if args.golden else profiles[0]
-        write(args.html, html(args, names, results, profile))
+        texts[args.html] = html(args, names, results, profile)
     if args.junit:
-        write(args.junit, junit(results))
+        texts[args.junit] = junit(results)
     if args.json:
-        write(args.json, as_json(results))
+        texts[args.json] = as_json(results)
+    write(texts)
     progress("")
     count = totals(results)
     print(", ".join(f"{n} {word}" for word, n in count.items()))
