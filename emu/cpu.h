@@ -81,7 +81,6 @@ struct cpu_grant {
 	uint32_t room[PMUV3_SIGNALS]; /* of each of those, 1 .. MODEL_ROOM */
 };
 
-/* What the machine does for the core. Called while guest code runs. */
 enum { CPU_TRAITS_BYTES = (1 << 16) / 8 }; /* a bit a register's encoding */
 
 /* What a start-up finds out about Unicorn by trying: zeroed at first, and the same for each
@@ -92,6 +91,7 @@ struct cpu_traits {
 	uint8_t foreign[2][CPU_TRAITS_BYTES];
 };
 
+/* What the machine does for the core. Called while guest code runs. */
 struct cpu_ops {
 	void (*retired)(void *opaque, const struct cpu_work *work);
 	/* Asked anew after what may change it (a register write, another EL). */

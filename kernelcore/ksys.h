@@ -55,7 +55,7 @@ struct ksys_lock {
 };
 int ksys_lock_pages(struct ksys *sys, uint64_t pages, uint64_t user_limit, bool enforce,
 		    struct ksys_lock *lock);
-/* Inside kperf_munmap(): the pages that are pinned are given back to the address space
+/* Of a ring that was not made after all, or inside kperf_munmap(): the pages that are pinned are given back to the address space
  * that is unmapped from, be it the one that they were charged to or not. */
 void ksys_unlock_pages(struct ksys *sys, struct ksys_lock *lock);
 

@@ -86,7 +86,8 @@ void check_say_totals(const struct check_args *args, const struct check_totals *
 int check_tap(const struct check_args *args, char *const *names, size_t n);
 
 /* Both engines, as @profile: their traces and the events on the bus, as text, must
- * be the same to the byte, and the scenario's own expectations must hold. */
+ * be the same to the byte; the scenario's own expectations must hold on the clock that they
+ * were written for, without --timing and --skid. */
 enum check_verdict check_engines(const struct check_args *args, const struct scn *scn,
 				 const char *profile);
 

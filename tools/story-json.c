@@ -216,6 +216,28 @@ static json_t *event_args(const struct story_event *e, const struct code *code)
 	return json_string(text);
 }
 
+/* "REGISTER=HEX,...": what changed with event @i. The first has all registers of all
+ * CPUs. */
+static json_t *changes_of(const struct story_json *json, size_t i, size_t *change)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	const char *comma = "";
+	json_t *changes;
+
+	if (!out)
+		return NULL;
+	for (; *change < json->nchanges && json->changes[*change].event == i; ++*change) {
+		fprintf(out, "%s%u=%llx", comma, json->changes[*change].reg,
+			(unsigned long long)json->changes[*change].value);
+		comma = ",";
+	}
+	changes = fclose(out) ? NULL : json_string(text);
+	free(text);
+	return changes;
+}
+
 static json_t *all_events(const struct story_json *json, const struct code *code, size_t end)
 {
 	json_t *events = json_array();
@@ -223,18 +245,11 @@ static json_t *all_events(const struct story_json *json, const struct code *code
 
 	for (size_t i = 0; i < end; i++) {
 		const struct story_event *e = &json->story->events[i];
-		char changed[4096] = "";
-		json_t *event;
-		size_t n = 0;
+		json_t *event = json_pack("[I, s, i, o]", (json_int_t)e->cycle,
+					  trace_kind_name(e->kind), (int)e->step,
+					  event_args(e, code));
 
-		for (; change < json->nchanges && json->changes[change].event == i; change++)
-			if (n < sizeof(changed) - 32)
-				n += (size_t)sprintf(changed + n, "%s%u=%llx", n ? "," : "",
-						     json->changes[change].reg,
-						     (unsigned long long)json->changes[change].value);
-		event = json_pack("[I, s, i, o, s]", (json_int_t)e->cycle,
-				  trace_kind_name(e->kind), (int)e->step, event_args(e, code),
-				  changed);
+		json_array_append_new(event, changes_of(json, i, &change));
 		if (json->story->ncpus > 1)
 			json_array_append_new(event, json_integer(e->cpu));
 		json_array_append_new(events, event);

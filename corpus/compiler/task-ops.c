@@ -297,7 +297,7 @@ static bool simple_op(const struct scn_step *step, struct scn_op *op)
 		op->args[1] = 8;
 		op->args[2] = step->buf;
 		return true;
-	case SCN_SIGNAL: /* the oldest pending one, if any */
+	case SCN_SIGNAL: /* the first pending one, if any */
 		*op = scn_syscall_op(NR_RT_SIGTIMEDWAIT);
 		op->args[0] = step->buf;
 		op->args[1] = step->buf + SIGNAL_INFO;

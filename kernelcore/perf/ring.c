@@ -92,7 +92,7 @@ static void queue_wakeup(struct perf_output *out)
 	atomic_store_explicit(&out->ring->poll, POLL_DATA, memory_order_relaxed);
 	event->pending_wakeup = true;
 	if (perf->policy->wakeup_tells_async && event->pending_kill == PERF_KILL_NONE &&
-	    ksys_sigio_wanted(perf->sys, event->parent ? event->parent : event))
+	    ksys_sigio_wanted(perf->sys, event))
 		event->pending_kill = PERF_KILL_IN;
 	ksys_irq_work_queue(perf->sys, &event->pending_irq);
 }
