@@ -12,21 +12,7 @@ if [ $# -ne 2 ]; then
 	exit 2
 fi
 pmulab=$1 corpus=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" = ok ]; then
-		echo "ok $n - $2"
-		return
-	fi
-	echo "not ok $n - $2"
-	sed 's/^/# /' "$work/out" "$work/err"
-	bad=1
-}
+. "$(dirname "$0")/tap.sh"
 
 # check STATUS ARGUMENT..: its words are in $work/out and $work/err
 check() {
@@ -59,23 +45,23 @@ check 0
 line 1..6 'ok 1 - counting-only linux-6.1' 'ok 4 - emu-late-interrupt linux-6.12' \
 	'ok 6 - period-1000 linux-6.12' '# 6 passed, 0 failed: .*'
 [ "$(head -n 1 "$work/out")" = 1..6 ] && [ ! -s "$work/err" ] || verdict=no
-result $verdict 'the plan, then a line for each scenario and golden'
+result $verdict 'the plan, then a line for each scenario and golden' "$work/out" "$work/err"
 
 check 0 'p*' counting-only --golden linux-6.1
 line 1..2 'ok 1 - period-1000 linux-6.1' 'ok 2 - counting-only linux-6.1'
-result $verdict 'patterns and names, in their order'
+result $verdict 'patterns and names, in their order' "$work/out" "$work/err"
 
 check 0 --shard 2/2
 line 1..2 'ok 1 - emu-late-interrupt linux-6.1' 'ok 2 - emu-late-interrupt linux-6.12'
-result $verdict 'each second scenario'
+result $verdict 'each second scenario' "$work/out" "$work/err"
 
 check 0 --engines
 line 1..6 'ok 1 - counting-only engines linux-6.1' '# 6 passed, 0 failed'
-result $verdict 'both engines, as each kernel'
+result $verdict 'both engines, as each kernel' "$work/out" "$work/err"
 
 check 0 --engines --timing inorder --skid 37 --profile linux-6.12 period-1000
 line 1..1 'ok 1 - period-1000 engines inorder linux-6.12'
-result $verdict 'both engines, of other times, as one kernel'
+result $verdict 'both engines, of other times, as one kernel' "$work/out" "$work/err"
 
 sed '/^  sample/s/period=[0-9]*/period=7/; /^  sample/s/ip=\([a-z]*\)+0x[0-9a-f]*/ip=\1+0x0/' \
 	"$corpus/golden/linux-6.12/period-1000.golden" >"$golden/linux-6.12/period-1000.golden"
@@ -83,30 +69,30 @@ check 1
 line 'not ok 6 - period-1000 linux-6.12' 'ok 5 - period-1000 linux-6.1' \
 	'# period-1000: step .* record 2 sample: ip: golden .*' \
 	'# failed: period-1000 linux-6.12' '# 5 passed, 1 failed: .*'
-result $verdict 'a golden that differs, with the difference'
+result $verdict 'a golden that differs, with the difference' "$work/out" "$work/err"
 
 sed '/^end$/d' "$corpus/golden/linux-6.12/period-1000.golden" \
 	>"$golden/linux-6.12/period-1000.golden"
 check 1
 line 'not ok 6 - period-1000 linux-6.12' 'ok 5 - period-1000 linux-6.1' \
 	'# pmulab: .*/period-1000.golden:[0-9]*: .*'
-result $verdict 'a golden that is truncated'
+result $verdict 'a golden that is truncated' "$work/out" "$work/err"
 
 rm "$golden/linux-6.12/period-1000.golden"
 check 1
 line 1..6 'ok 5 - period-1000 linux-6.1' 'not ok 6 - period-1000 linux-6.12' \
 	'# FAIL period-1000: no golden of linux-6.12, though another kernel has one'
-result $verdict 'a golden that one kernel lacks'
+result $verdict 'a golden that one kernel lacks' "$work/out" "$work/err"
 
 rm "$golden/linux-6.1/period-1000.golden"
 check 1
 line 1..5 'not ok 5 - period-1000' '# FAIL period-1000: no golden'
-result $verdict 'a scenario without a golden'
+result $verdict 'a scenario without a golden' "$work/out" "$work/err"
 
 check 1 period-1000 counting-only --golden linux-6.1
 line 1..2 'not ok 1 - period-1000 linux-6.1' 'ok 2 - counting-only linux-6.1' \
 	'# pmulab: period-1000: no golden of linux-6.1: .*'
-result $verdict 'a golden that is asked for by name'
+result $verdict 'a golden that is asked for by name' "$work/out" "$work/err"
 
 cp "$corpus/golden/linux-6.1/period-1000.golden" "$golden/linux-6.1"
 cp "$corpus/golden/linux-6.12/period-1000.golden" "$golden/linux-6.12"
@@ -115,7 +101,7 @@ check 1
 line 1..7 'not ok 1 - broken' '# .*/broken.scn:2:.*frob.*' 'ok 7 - period-1000 linux-6.12' \
 	'# failed: broken'
 [ ! -s "$work/err" ] || verdict=no
-result $verdict 'a scenario that cannot be read'
+result $verdict 'a scenario that cannot be read' "$work/out" "$work/err"
 rm "$work/corpus/scenarios/broken.scn"
 
 # Some thousand seconds of work, if nobody stops it.
@@ -126,7 +112,7 @@ check 1 --time-limit 1
 line 1..8 'not ok 5 - endless linux-6.1' '# the run took more than 1 s of CPU time' \
 	'not ok 6 - endless linux-6.12' '# not reached' 'ok 2 - counting-only linux-6.12' \
 	'ok 8 - period-1000 linux-6.12' '# 6 passed, 2 failed: .*'
-result $verdict 'a scenario that does not end'
+result $verdict 'a scenario that does not end' "$work/out" "$work/err"
 
 # Whatever kills the child that runs it, the next ones run in another.
 PMULAB_CORPUS=$work/corpus "$pmulab" check --tap >"$work/out" 2>"$work/err" &
@@ -142,7 +128,7 @@ wait $parent
 [ $? -eq 1 ] || verdict=no
 line 1..8 'not ok 5 - endless linux-6.1' '# the run died of signal 11 .*' \
 	'not ok 6 - endless linux-6.12' 'ok 8 - period-1000 linux-6.12'
-result $verdict 'a scenario that crashes'
+result $verdict 'a scenario that crashes' "$work/out" "$work/err"
 
 rm "$work/corpus/scenarios/endless.scn"
 check 2 nothing-like-it-*
@@ -152,7 +138,6 @@ check 2 --shard 3/2 && [ $verdict = ok ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
 check 2 --shard 1/-1 && [ $verdict = ok ] || verdict=no
 check 2 --engines --golden linux-6.1 && [ $verdict = ok ] || verdict=no
 check 2 --skid 3 && [ $verdict = ok ] || verdict=no
-result $verdict 'nothing to compare, and options that do not go together'
+result $verdict 'nothing to compare, and options that do not go together' "$work/out" "$work/err"
 
-echo "1..$n"
-exit $bad
+finish

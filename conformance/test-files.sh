@@ -7,20 +7,7 @@
 set -u
 pmulab=$1
 report=$(dirname "$0")/../tools/report.py
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" = ok ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		sed 's/^/# /' "$work/err"
-		bad=1
-	fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # piped NAME COMMAND ...: what the command writes to "$work/pipe" is what it writes to a
 # file
@@ -38,7 +25,7 @@ piped() {
 	wait $reader 2>/dev/null
 	"$@" "$work/file" >/dev/null 2>"$work/err" || verdict=no
 	[ -s "$work/got" ] && cmp -s "$work/got" "$work/file" || verdict=no
-	result $verdict "$name to a pipe"
+	result $verdict "$name to a pipe" "$work/err"
 }
 
 # refused NAME COMMAND ...: exit status 2, one line, no file
@@ -51,7 +38,7 @@ refused() {
 	rc=$? verdict=no
 	[ $rc -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && verdict=ok
 	[ -z "$(ls -A "$work/dir")" ] || verdict=no
-	result $verdict "$name"
+	result $verdict "$name" "$work/err"
 }
 
 piped 'run' "$pmulab" run period-3 --output
@@ -78,5 +65,4 @@ for engine in block step; do
 	grep -q 'pc 0x200: the exception vector itself takes an exception' "$work/err" || bad=1
 done
 
-echo "1..$n"
-exit $bad
+finish

@@ -8,20 +8,7 @@ set -u
 
 recorder=$1/tools/record-golden
 build=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0
-bad=0
-
-result() {
-	n=$((n + 1))
-	if [ "$1" = ok ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		bad=1
-	fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # refuses NAME STATUS PATTERN ARGUMENT..
 refuses() {
@@ -76,5 +63,4 @@ if "$recorder" --help >"$work/stdout" 2>"$work/stderr" && [ ! -s "$work/stderr" 
 fi
 result $verdict 'help has an example'
 
-echo "1..$n"
-exit $bad
+finish

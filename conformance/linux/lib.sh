@@ -8,31 +8,11 @@ build=$2
 cache=$root/.cache
 pmulab=$build/tools/pmulab
 append="console=ttyAMA0 panic=-1 norandmaps randomize_kstack_offset=off"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-n=0
-bad=0
+. "$root/conformance/tap.sh"
 
 skip_all() {
 	echo "1..0 # SKIP $*"
 	exit 0
-}
-
-# result VERDICT NAME: one TAP line; VERDICT ok or anything else.
-result() {
-	n=$((n + 1))
-	if [ "$1" = ok ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		bad=1
-	fi
-}
-
-finish() {
-	echo "1..$n"
-	exit $bad
 }
 
 # have_kernels SERIES..: or the whole test is skipped.
