@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "conformance/runner.h"
 #include "kernelcore/kperf.h"
 #include "tools/bus-text.h"
 #include "tools/pmulab.h"
+#include "tools/whole-file.h"
 
 struct args {
 	const char *scenario, *profile, *output, *bus;
@@ -134,39 +133,22 @@ static int write_json(const struct tt_trace *trace, FILE *out)
 	return rc;
 }
 
-/* The file appears whole or not at all. */
 static int write_output(const struct args *args, const struct tt_trace *trace)
 {
-	bool direct = args->output && is_special(args->output);
-	char *tmp = NULL;
-	FILE *out = stdout;
+	struct whole_file whole = { .file = stdout };
 	int rc;
 
-	if (args->output) {
-		if (!direct && asprintf(&tmp, "%s.tmp", args->output) < 0)
-			return -1;
-		out = fopen(direct ? args->output : tmp, "w");
-		if (!out) {
-			complain("%s: %s", args->output, strerror(errno));
-			free(tmp);
-			return -1;
-		}
+	if (args->output && whole_file_open(&whole, args->output)) {
+		whole_file_close(&whole, false);
+		return -1;
 	}
-	rc = args->json ? write_json(trace, out) : tt_write(trace, out);
-	if (fflush(out) || ferror(out))
+	rc = args->json ? write_json(trace, whole.file) : tt_write(trace, whole.file);
+	if (!args->output && (fflush(stdout) || ferror(stdout)))
 		rc = -1;
-	if (args->output && fclose(out))
-		rc = -1;
-	if (!rc && tmp && rename(tmp, args->output))
-		rc = -1;
-	if (rc) {
+	if (rc)
 		complain("%s: %s", args->output ? args->output : "stdout",
 			 strerror(errno ? errno : EIO));
-		if (tmp)
-			unlink(tmp);
-	}
-	free(tmp);
-	return rc;
+	return args->output ? whole_file_close(&whole, !rc) : rc;
 }
 
 struct watch {

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conformance/runner.h"
 #include "kernelcore/kperf.h"
 #include "tools/pmulab.h"
 #include "tools/wave.h"
+#include "tools/whole-file.h"
 
 enum format { VCD, PERFETTO, FORMATS };
 
@@ -70,51 +70,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 struct output {
-	FILE *file;
-	char *tmp; /* becomes args.path when all is written; NULL: it is no file */
+	struct whole_file whole;
 	struct wave_sink *sink;
 };
 
 static int open_output(const struct args *args, enum format format, const struct code *code,
 		       struct output *output)
 {
-	const char *path = args->path[format];
-
-	if (is_special(path)) {
-		output->tmp = NULL;
-	} else if (asprintf(&output->tmp, "%s.tmp", path) < 0) {
-		output->tmp = NULL;
+	if (whole_file_open(&output->whole, args->path[format]))
 		return -1;
-	}
-	output->file = fopen(output->tmp ? output->tmp : path, "w");
-	if (!output->file) {
-		complain("%s: %s", args->path[format], strerror(errno));
-		return -1;
-	}
-	output->sink = format == VCD ? wave_vcd_open(output->file) :
-				       wave_perfetto_open(output->file, code, args->profile);
+	output->sink = format == VCD ? wave_vcd_open(output->whole.file) :
+				       wave_perfetto_open(output->whole.file, code, args->profile);
 	return 0;
 }
 
-/* The file appears whole or not at all. */
-static int close_output(const struct story *story, const char *path, struct output *output,
-			bool good)
+static int close_output(const struct story *story, struct output *output, bool good)
 {
-	int rc = 0;
-
-	if (good && output->sink)
-		rc = output->sink->end(output->sink->opaque, story);
+	if (good && output->sink && output->sink->end(output->sink->opaque, story)) {
+		complain("%s: %s", output->whole.path, strerror(errno ? errno : EIO));
+		good = false;
+	}
 	wave_close(output->sink);
-	if (output->file && fclose(output->file))
-		rc = -1;
-	if (good && !rc && output->tmp)
-		rc = rename(output->tmp, path);
-	if (rc)
-		complain("%s: %s", path, strerror(errno ? errno : EIO));
-	if (output->tmp && (rc || !good))
-		unlink(output->tmp);
-	free(output->tmp);
-	return rc;
+	return whole_file_close(&output->whole, good);
 }
 
 static int record(const struct args *args, const struct scn *scn, const struct code *code,
@@ -150,7 +127,7 @@ static int record(const struct args *args, const struct scn *scn, const struct c
 
 static int run(const struct args *args, const struct scn *scn)
 {
-	struct output output[FORMATS] = { { 0 } };
+	struct output output[FORMATS] = { { .sink = NULL } };
 	struct story story;
 	char err[512];
 	struct code *code = code_load(where_agent(), err, sizeof(err));
@@ -163,7 +140,7 @@ static int run(const struct args *args, const struct scn *scn)
 	story_init(&story, scn);
 	rc = record(args, scn, code, output, &story);
 	for (int i = 0; i < FORMATS; i++)
-		if (args->path[i] && close_output(&story, args->path[i], &output[i], !rc))
+		if (args->path[i] && close_output(&story, &output[i], !rc))
 			rc = -1;
 	story_free(&story);
 	code_free(code);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernelcore/kperf.h"
@@ -65,13 +64,6 @@ void complain(const char *fmt, ...)
 	va_start(ap, fmt);
 	complain_v(fmt, ap);
 	va_end(ap);
-}
-
-bool is_special(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
 void usage_error(const char *fmt, ...)

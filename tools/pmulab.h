@@ -48,9 +48,6 @@ void names_free(char **names);
 /* One line on stderr, in one write. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* complain(), then exit(EXIT_USAGE). */
-/* Is there something other than a file at @path, a device or a pipe? It is written to,
- * never replaced. */
-bool is_special(const char *path);
 void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 struct argp_state;
